@@ -45,7 +45,7 @@ absl::StatusOr<ShardingSpec> ParseSpec(std::string_view text,
   return spec;
 }
 
-std::string SpecText(const ShardingSpec& spec) {
+std::string FormatSpec(const ShardingSpec& spec) {
   std::string text;
   for (const std::vector<int>& axes : spec) {
     absl::StrAppend(&text, axes.empty() ? "R" : "S");

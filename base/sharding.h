@@ -48,7 +48,7 @@ ShardingSpec ToSpec(const AxisDims& dims, int rank);
 // `field` names the text in errors.
 absl::StatusOr<ShardingSpec> ParseSpec(std::string_view text,
                                        const std::string& field);
-std::string SpecText(const ShardingSpec& spec);
+std::string FormatSpec(const ShardingSpec& spec);
 
 }  // namespace meshwright::base
 

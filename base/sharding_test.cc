@@ -14,7 +14,7 @@ TEST(ShardingSpecTest, ReadsWhatThePaperWrites) {
   EXPECT_EQ(*ParseSpec("S2S01", "s"), (ShardingSpec{{2}, {0, 1}}));
   EXPECT_EQ(*ParseSpec("", "s"), ShardingSpec{});
   for (const char* text : {"R", "S0", "RS01R", "S10S2RR"}) {
-    EXPECT_EQ(SpecText(*ParseSpec(text, "s")), text);
+    EXPECT_EQ(FormatSpec(*ParseSpec(text, "s")), text);
   }
 }
 

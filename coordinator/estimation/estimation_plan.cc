@@ -243,7 +243,7 @@ ProxyKey MakeProxyKey(const Analysis& analysis, const ProfileSpace& space,
     factors[c].push_back(static_cast<int>(configurations[c].segment_switch));
     factors[c].push_back(configurations[c].recompute);
   }
-  return {segmenter::BlockHashes(analysis.blocks, segment), factors};
+  return {segmenter::ListBlockHashes(analysis.blocks, segment), factors};
 }
 
 // By type the first other one with equal blocks and configurations.

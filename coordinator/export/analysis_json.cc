@@ -81,8 +81,8 @@ absl::StatusOr<std::string> AnalyzeToJson(
   absl::StatusOr<ordered_json> symbolic;
   base::ParallelFor(2, [&](int part) {
     if (part == 0) {
-      symbolic =
-          SymbolicJson(analysis, AssumeDevice(context.device_kind).device);
+      symbolic = FormatSymbolicJson(analysis,
+                                    AssumeDevice(context.device_kind).device);
     } else {
       space = BuildProfileSpace(analysis, context);
     }

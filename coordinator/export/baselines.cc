@@ -185,14 +185,14 @@ void MakeConsistent(const Analysis& analysis, const space::ProfileSpace& space,
   FitEnds(analysis, space, choice, wanted);
 }
 
-std::vector<NamedChoice> Baselines(const Analysis& analysis,
-                                   const space::ProfileSpace& space) {
-  const std::vector<int> dp = segmenter::DataParallel(analysis);
+std::vector<NamedChoice> MakeBaselines(const Analysis& analysis,
+                                       const space::ProfileSpace& space) {
+  const std::vector<int> dp = segmenter::ChooseDataParallel(analysis);
   const auto plain = SegmentSwitch::kNone;
   std::vector<NamedChoice> baselines = {
       {"dp", FromBlocks(analysis, space, dp, plain)},
-      {"tp", FromBlocks(analysis, space, segmenter::TensorParallel(analysis),
-                        plain)}};
+      {"tp", FromBlocks(analysis, space,
+                        segmenter::ChooseTensorParallel(analysis), plain)}};
   const auto sharded = SegmentSwitch::kFullySharded;
   if (HasSwitch(space, sharded)) {
     baselines.push_back({"fsdp", FromBlocks(analysis, space, dp, sharded)});
@@ -200,8 +200,8 @@ std::vector<NamedChoice> Baselines(const Analysis& analysis,
   return baselines;
 }
 
-std::vector<NamedChoice> OpLevelBaselines(const Analysis& analysis,
-                                          const space::ProfileSpace& space) {
+std::vector<NamedChoice> MakeOpLevelBaselines(
+    const Analysis& analysis, const space::ProfileSpace& space) {
   const AssumedDevice device = AssumeDevice(space.context.device_kind);
   std::vector<NamedChoice> baselines;
   const std::pair<const char*, intraop::CostKind> op_level[] = {

@@ -1,4 +1,4 @@
-// Baselines: named plans to compare with, as people write them by hand.
+// MakeBaselines: named plans to compare with, as people write them by hand.
 //
 //   dp    every block by rows: data parallelism
 //   tp    columns, then contraction where the activation comes split from the
@@ -27,13 +27,13 @@ struct NamedChoice {
 };
 
 // The strategy per block; blocks that lost a strategy take their first one.
-std::vector<NamedChoice> Baselines(const segmenter::Analysis& analysis,
-                                   const space::ProfileSpace& space);
+std::vector<NamedChoice> MakeBaselines(const segmenter::Analysis& analysis,
+                                       const space::ProfileSpace& space);
 
 // `alpa-like` and `map`; left out where the solver finds no plan. Unlike those
 // above they depend on the depth of the model.
-std::vector<NamedChoice> OpLevelBaselines(const segmenter::Analysis& analysis,
-                                          const space::ProfileSpace& space);
+std::vector<NamedChoice> MakeOpLevelBaselines(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space);
 
 // The segments of blocks that take these strategies, one index per block,
 // made consistent; the wanted switch where a segment has it.

@@ -29,8 +29,8 @@ ordered_json RowJson(const symbolic::Row& row) {
 
 }  // namespace
 
-absl::StatusOr<ordered_json> SymbolicJson(const segmenter::Analysis& analysis,
-                                          const symbolic::Device& device) {
+absl::StatusOr<ordered_json> FormatSymbolicJson(
+    const segmenter::Analysis& analysis, const symbolic::Device& device) {
   ASSIGN_OR_RETURN(
       const symbolic::Profile profile,
       symbolic::ProfileStep(operators::ReadStep(analysis), device));

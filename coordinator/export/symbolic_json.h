@@ -13,7 +13,7 @@
 
 namespace meshwright::exporting {
 
-absl::StatusOr<nlohmann::ordered_json> SymbolicJson(
+absl::StatusOr<nlohmann::ordered_json> FormatSymbolicJson(
     const segmenter::Analysis& analysis, const symbolic::Device& device);
 
 }  // namespace meshwright::exporting

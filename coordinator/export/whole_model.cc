@@ -16,7 +16,7 @@ std::string ArgumentName(const ir::Instruction& argument) {
   return label.empty() ? argument.name() : label;
 }
 
-std::string ShardingText(const Sharding& sharding, int rank) {
+std::string FormatSharding(const Sharding& sharding, int rank) {
   std::string text = "[";
   for (int dim = 0; dim < rank; ++dim) {
     std::string axes;
@@ -28,18 +28,18 @@ std::string ShardingText(const Sharding& sharding, int rank) {
   return text + "]";
 }
 
-v1::Program WholeProgram(const Analysis& analysis,
-                         const space::ProfileSpace& space,
-                         const space::SegmentChoice& choice) {
+v1::Program MakeWholeProgram(const Analysis& analysis,
+                             const space::ProfileSpace& space,
+                             const space::SegmentChoice& choice) {
   const PlannedStep step(analysis, space, choice);
   v1::Program program;
   program.set_hlo_module(WriteStep(analysis, step));
   program.set_num_partitions(
       static_cast<int>(space::DeviceCount(space.context.mesh)));
-  for (v1::InputSpec& input : space::ArgumentInputs(analysis)) {
+  for (v1::InputSpec& input : space::MakeArgumentInputs(analysis)) {
     *program.add_inputs() = std::move(input);
   }
-  program.set_key(space::ProgramKey(program, space.context));
+  program.set_key(space::ComputeProgramKey(program, space.context));
   return program;
 }
 
@@ -56,7 +56,7 @@ void DescribeArguments(const Analysis& analysis,
     argument.set_name(ArgumentName(it));
     argument.set_role(segmenter::RoleName(analysis.passes.roles[number]));
     argument.set_sharding(
-        ShardingText(step.GetArgumentSharding(id), it.shape.rank()));
+        FormatSharding(step.GetArgumentSharding(id), it.shape.rank()));
     for (int64_t dim : it.shape.dims) argument.add_shape(dim);
   }
   for (size_t number = 0; number < module.outputs.size(); ++number) {
@@ -76,7 +76,7 @@ void DescribeArguments(const Analysis& analysis,
         output.set_name(plan->arguments(static_cast<int>(p)).name());
       }
     }
-    output.set_sharding(ShardingText(sharding, it.shape.rank()));
+    output.set_sharding(FormatSharding(sharding, it.shape.rank()));
     for (int64_t dim : it.shape.dims) output.add_shape(dim);
   }
 }

@@ -22,15 +22,15 @@
 
 namespace meshwright::exporting {
 
-v1::Program WholeProgram(const segmenter::Analysis& analysis,
-                         const space::ProfileSpace& space,
-                         const space::SegmentChoice& choice);
+v1::Program MakeWholeProgram(const segmenter::Analysis& analysis,
+                             const space::ProfileSpace& space,
+                             const space::SegmentChoice& choice);
 
 // An argument as plans name it: what the launcher called it, else its own name.
 std::string ArgumentName(const ir::Instruction& argument);
 
 // A sharding as plans write it: "[1,-]".
-std::string ShardingText(const space::Sharding& sharding, int rank);
+std::string FormatSharding(const space::Sharding& sharding, int rank);
 
 // The sharding of every argument and output under the plan.
 void DescribeArguments(const segmenter::Analysis& analysis,

@@ -97,14 +97,15 @@ v1::Program BuildProgram(const StageStep& stage, const StageModule& module,
   for (const ir::ValueId id : module.part.entering) {
     const std::optional<int> argument = FindArgument(whole, id);
     *program.add_inputs() =
-        argument.has_value() ? inputs[*argument]
-                             : space::BoundaryInput(whole.at(id).shape,
-                                                    static_cast<uint64_t>(id));
+        argument.has_value()
+            ? inputs[*argument]
+            : space::MakeBoundaryInput(whole.at(id).shape,
+                                       static_cast<uint64_t>(id));
   }
   for (size_t i = 0; i < module.part.summed.size(); ++i) {
     program.add_inputs()->set_kind(v1::InputSpec::CONSTANT);
   }
-  program.set_key(space::ProgramKey(program, stage.space.context));
+  program.set_key(space::ComputeProgramKey(program, stage.space.context));
   return program;
 }
 
@@ -133,7 +134,7 @@ absl::StatusOr<Launch> LaunchStages(Analysis analysis, const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const std::vector<StageModule> modules,
                    FindModules(analysis, places, FindRematerializations(stages),
                                launch.micro_batches));
-  const std::vector<v1::InputSpec> inputs = space::ArgumentInputs(analysis);
+  const std::vector<v1::InputSpec> inputs = space::MakeArgumentInputs(analysis);
   for (const StageModule& module : modules) {
     launch.modules.push_back(
         {module.place, module.part,
@@ -168,7 +169,7 @@ absl::StatusOr<std::string> AnnotateModel(const std::string& hlo_module,
       BuildProfileSpace(analysis, MakeContext(plan.mesh(), plan));
   ASSIGN_OR_RETURN(const space::SegmentChoice choice,
                    exporting::FindChoice(plan, analysis, space));
-  return exporting::WholeProgram(analysis, space, choice).hlo_module();
+  return exporting::MakeWholeProgram(analysis, space, choice).hlo_module();
 }
 
 absl::StatusOr<Launch> MakeLaunch(const std::string& hlo_module,

@@ -31,7 +31,7 @@ v1::InputSpec Moved(v1::InputSpec input, int micro_batch, uint64_t seeds) {
 v1::Sequence AddSequence(const Launch& launch, uint64_t seeds,
                          v1::RunnerRequest& request) {
   const std::vector<v1::InputSpec> arguments =
-      space::ArgumentInputs(launch.analysis);
+      space::MakeArgumentInputs(launch.analysis);
   v1::Sequence sequence;
   for (const LaunchInput& it : launch.inputs) {
     v1::Sequence::Value& value = *sequence.add_values();
@@ -69,14 +69,15 @@ absl::StatusOr<v1::Sequence> AddWholeStep(const std::string& hlo_module,
   v1::Sequence sequence;
   v1::Sequence::Call call;
   int slot = 0;
-  for (const v1::InputSpec& input : space::ArgumentInputs(launch.analysis)) {
+  for (const v1::InputSpec& input :
+       space::MakeArgumentInputs(launch.analysis)) {
     *program.add_inputs() = input;
     v1::Sequence::Value& value = *sequence.add_values();
     value.set_slot(slot);
     *value.mutable_input() = Moved(input, 0, seeds);
     call.add_inputs(slot++);
   }
-  program.set_key(space::ProgramKey(program, {}));
+  program.set_key(space::ComputeProgramKey(program, {}));
   call.set_program(AddProgram(program, request));
   const int first = slot;
   const auto outputs = launch.analysis.module.outputs.size();

@@ -72,7 +72,7 @@ class Labeller {
     std::vector<char> reached(own.size(), 0);
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
       const std::vector<int>& nodes = GetNodes(id, k);
-      for (const ir::DimLink& link : ir::DimLinks(module_, id, k)) {
+      for (const ir::DimLink& link : ir::FindDimLinks(module_, id, k)) {
         if (link.in >= static_cast<int>(nodes.size()) ||
             link.out >= static_cast<int>(own.size())) {
           continue;
@@ -101,7 +101,8 @@ class Labeller {
   void Sum(ValueId id, std::vector<std::set<int>>& linked) {
     const ir::Instruction& it = module_.at(id);
     if (ir::IsContraction(module_, id)) {
-      for (const ir::ContractedPair& pair : ir::ContractedDims(module_, id)) {
+      for (const ir::ContractedPair& pair :
+           ir::FindContractedDims(module_, id)) {
         const int left = GetNodes(id, 0)[pair.lhs];
         Join(left, GetNodes(id, 1)[pair.rhs]);
         linked[0].insert(pair.lhs);

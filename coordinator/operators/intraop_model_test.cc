@@ -64,7 +64,7 @@ TEST_P(IntraOpSampleTest, ThePlanIsValidFitsAndBeatsDataParallelism) {
 
     std::vector<Strategy> batch;
     for (const intraop::Operator& it : read->model.operators) {
-      batch.push_back(DataParallel(it, mesh));
+      batch.push_back(ChooseDataParallel(it, mesh));
     }
     const auto dp = intraop::Score(read->model, request, batch);
     // Under Alpa's rule a contraction without rows has no such strategy.
@@ -142,7 +142,7 @@ TEST(BlockChoiceTest, DataParallelOperatorsAreDataParallelBlocks) {
   ASSERT_TRUE(read.ok()) << read.status();
   intraop::IntraOpPlan plan;
   for (const intraop::Operator& it : read->model.operators) {
-    plan.strategies.push_back(DataParallel(it, {1, 2}));
+    plan.strategies.push_back(ChooseDataParallel(it, {1, 2}));
   }
   const std::vector<int> blocks = FindNearestStrategies(analysis, *read, plan);
   for (size_t b = 0; b < blocks.size(); ++b) {

@@ -254,7 +254,8 @@ TEST_F(FullSpaceTest, BaselinesAreNeverPruned) {
     const auto step = MeasureStep(Request(model), {&store_, &measurer_},
                                   [](const v1::PlanProgress&) {});
     ASSERT_TRUE(step.ok()) << step.status();
-    for (const auto& it : exporting::Baselines(step->analysis, step->space)) {
+    for (const auto& it :
+         exporting::MakeBaselines(step->analysis, step->space)) {
       EXPECT_TRUE(ScoreChoice(*step, it.choice).ok()) << model << it.name;
     }
   }

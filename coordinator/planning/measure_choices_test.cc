@@ -26,7 +26,7 @@ TEST(MeasureChoicesTest, WhatPlansOfOthersNeedIsMeasuredOnce) {
 
   std::vector<space::SegmentChoice> choices;
   for (const auto& it :
-       exporting::OpLevelBaselines(step->analysis, step->space)) {
+       exporting::MakeOpLevelBaselines(step->analysis, step->space)) {
     choices.push_back(it.choice);
   }
   EXPECT_EQ(choices.size(), 2u);

@@ -62,7 +62,7 @@ absl::StatusOr<Programs> ListDeciding(const v1::Plan& plan, bool with_rivals,
     ASSIGN_OR_RETURN(const Programs rivals, ListRivalsPrograms(step));
     programs.insert(programs.end(), rivals.begin(), rivals.end());
     for (const exporting::NamedChoice& it :
-         exporting::Baselines(step.analysis, step.space)) {
+         exporting::MakeBaselines(step.analysis, step.space)) {
       const Programs used =
           ListRunPrograms(step, segmenter::SegmentIndex(0), it.choice);
       programs.insert(programs.end(), used.begin(), used.end());

@@ -79,10 +79,10 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
     request_.switches = {segmenter::SegmentSwitch::kRecompute};
     Build();
     // Two shardings in groups: that of data parallelism and another.
-    dp_ = exporting::Baselines(*analysis_, space_)[0].choice;
+    dp_ = exporting::MakeBaselines(*analysis_, space_)[0].choice;
     for (size_t s = 0; s < dp_.size(); ++s) {
       const SegmentTypeId type = analysis_->type_of_segment[s];
-      if (space::LongestRun(*analysis_, type) >= 3) layer_ = type;
+      if (space::FindLongestRun(*analysis_, type) >= 3) layer_ = type;
     }
     const auto& configurations = space_.types[layer_].configurations;
     const int own = configurations[dp_[analysis_->types[layer_]]].splits;
@@ -95,7 +95,7 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
       }
     }
     Build();
-    dp_ = exporting::Baselines(*analysis_, space_)[0].choice;
+    dp_ = exporting::MakeBaselines(*analysis_, space_)[0].choice;
     jobs::FakeMeasurer measurer;
     measurer.machine = GetParam();
     results_ = *measurer.MeasureAll(space_.programs);
@@ -145,7 +145,8 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
           (s + 1 == count || !IsMember(choice, SegmentIndex(s + 1)))) {
         return std::nullopt;
       }
-      if (members > CountMaxMembers(space::LongestRun(*analysis_, layer_))) {
+      if (members >
+          CountMaxMembers(space::FindLongestRun(*analysis_, layer_))) {
         return std::nullopt;
       }
       const auto own = estimation::FindMeasuredCost(space_, it, results_);

@@ -62,8 +62,9 @@ class ProblemBuilder {
       known.push_back(costs.back().has_value());
     }
     const int max_members =
-        options_.groups ? CountMaxMembers(space::LongestRun(analysis_, type))
-                        : 0;
+        options_.groups
+            ? CountMaxMembers(space::FindLongestRun(analysis_, type))
+            : 0;
     std::vector<int>& usable = out_.usable.emplace_back();
     std::vector<int>& positions = out_.positions.emplace_back();
     for (const GroupState& state :

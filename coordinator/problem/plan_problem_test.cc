@@ -204,10 +204,10 @@ TEST_F(SharedWeightsTest, EqualLayersStayOneNode) {
 }
 
 TEST_F(SharedWeightsTest, NamedPlansAgree) {
-  for (const auto& it : exporting::Baselines(analysis_, space_)) {
+  for (const auto& it : exporting::MakeBaselines(analysis_, space_)) {
     EXPECT_TRUE(AllAgree(it.choice)) << it.name;
   }
-  for (const auto& it : exporting::OpLevelBaselines(analysis_, space_)) {
+  for (const auto& it : exporting::MakeOpLevelBaselines(analysis_, space_)) {
     EXPECT_TRUE(AllAgree(it.choice)) << it.name;
   }
 }

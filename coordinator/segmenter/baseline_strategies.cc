@@ -43,7 +43,7 @@ bool TakesBatchOutside(const Strategy& strategy) {
   return true;
 }
 
-std::vector<int> DataParallel(const Analysis& analysis) {
+std::vector<int> ChooseDataParallel(const Analysis& analysis) {
   std::vector<int> choice;
   for (size_t b = 0; b < analysis.blocks.blocks.size(); ++b) {
     choice.push_back(
@@ -52,7 +52,7 @@ std::vector<int> DataParallel(const Analysis& analysis) {
   return choice;
 }
 
-std::vector<int> TensorParallel(const Analysis& analysis) {
+std::vector<int> ChooseTensorParallel(const Analysis& analysis) {
   const int blocks = static_cast<int>(analysis.blocks.blocks.size());
   std::vector<int> choice(blocks);
   for (int b = 0; b < blocks; ++b) {

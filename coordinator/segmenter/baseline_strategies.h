@@ -17,8 +17,8 @@ namespace meshwright::segmenter {
 // Whether all axes but the searched one, the last that splits, take the batch.
 bool TakesBatchOutside(const Strategy& strategy);
 
-std::vector<int> DataParallel(const Analysis& analysis);
-std::vector<int> TensorParallel(const Analysis& analysis);
+std::vector<int> ChooseDataParallel(const Analysis& analysis);
+std::vector<int> ChooseTensorParallel(const Analysis& analysis);
 
 }  // namespace meshwright::segmenter
 

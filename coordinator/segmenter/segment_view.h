@@ -35,7 +35,7 @@ class SegmentView {
     return graph_.values[value].uses;
   }
   std::vector<ir::DimLink> Links(int user, int operand) const {
-    return ir::DimLinks(analysis_.module, Origin(user), operand);
+    return ir::FindDimLinks(analysis_.module, Origin(user), operand);
   }
 
   bool IsForward(int value) const {

@@ -376,7 +376,7 @@ Selection::Selection(const segmenter::Analysis& analysis,
       space_(space),
       memory_limit_bytes_(memory_limit_bytes) {
   std::vector<int> base(space.types.size(), 0);
-  const auto baselines = exporting::Baselines(analysis, space);
+  const auto baselines = exporting::MakeBaselines(analysis, space);
   for (const exporting::NamedChoice& baseline : baselines) {
     for (size_t s = 0; s < baseline.choice.size(); ++s) {
       baselines_.insert({analysis.type_of_segment[s], baseline.choice[s]});

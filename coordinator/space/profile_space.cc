@@ -68,14 +68,14 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
       const SegmentIndex segment = analysis.types[t];
       if (HasBlocks(analysis, segment) != with_blocks) continue;
       space.types[t] =
-          with_blocks ? BlockConfigurations(analysis, segment, context.mesh)
+          with_blocks ? MakeBlockConfigurations(analysis, segment, context.mesh)
                       : EndConfigurations(analysis, segment, space.types,
                                           space.shared, context.mesh);
     }
     if (with_blocks) Widen(analysis, space.links, context.mesh, space.types);
   }
   DropConflictingLinks(analysis, space.types, context.mesh, space.links);
-  const std::vector<v1::InputSpec> inputs = ArgumentInputs(analysis);
+  const std::vector<v1::InputSpec> inputs = MakeArgumentInputs(analysis);
   ProgramSet programs;
   for (SegmentTypeId t; t < analysis.types.size(); ++t) {
     space.segment_programs += MakePrograms(

@@ -59,9 +59,9 @@ void WriteBoundary(const segmenter::Analysis& analysis,
     tensor.set_backward(it.crossing.backward);
     tensor.set_from_segment(it.crossing.from);
     tensor.set_source_sharding(
-        exporting::ShardingText(it.source, value.shape.rank()));
+        exporting::FormatSharding(it.source, value.shape.rank()));
     tensor.set_target_sharding(
-        exporting::ShardingText(it.target, value.shape.rank()));
+        exporting::FormatSharding(it.target, value.shape.rank()));
   }
   WriteTransfer(boundary.forward, *out.mutable_forward());
   WriteTransfer(boundary.backward, *out.mutable_backward());

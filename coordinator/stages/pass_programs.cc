@@ -190,7 +190,7 @@ class PassProgramFinder {
     const auto& users = graph_.values[value].users;
     return IsReadBy(part, value) ||
            std::any_of(users.begin(), users.end(), [&](int user) {
-             return rematerialization_.RecomputationReads(user, value);
+             return rematerialization_.FindRecomputationReads(user, value);
            });
   }
 

@@ -32,7 +32,7 @@ class PassPartsTest : public testing::TestWithParam<const char*> {
     analysis_ = *std::move(analysis);
     context_.mesh = analysis_.mesh;
     passes_ = FindPasses(analysis_);
-    inputs_ = space::ArgumentInputs(analysis_);
+    inputs_ = space::MakeArgumentInputs(analysis_);
     space_ = BuildProfileSpace(analysis_, context_);
   }
 
@@ -59,9 +59,9 @@ class PassPartsTest : public testing::TestWithParam<const char*> {
     extent.recompute = recompute;
     extent.part = part;
     const v1::Program program =
-        SegmentProgram(analysis_, analysis_.graphs[analysis_.types[type]],
-                       space_.types[type].configurations[0].annotation, inputs_,
-                       context_, extent);
+        MakeSegmentProgram(analysis_, analysis_.graphs[analysis_.types[type]],
+                           space_.types[type].configurations[0].annotation,
+                           inputs_, context_, extent);
     const auto module = ir::LoadModule(program.hlo_module());
     EXPECT_TRUE(module.ok()) << module.status();
     if (!module.ok()) return 0;

@@ -31,7 +31,7 @@ PassTimeSplit::PassTimeSplit(const planning::MeasuredStep& step,
       maker_(step, passes, micro_batches, sums) {
   for (const SegmentIndex segment : step.analysis.types) {
     trips_.push_back(
-        space::OuterTrips(step.analysis, step.analysis.graphs[segment]));
+        space::CountOuterTrips(step.analysis, step.analysis.graphs[segment]));
   }
 }
 
@@ -102,7 +102,7 @@ PassTimeSplit::Shares PassTimeSplit::Guess(SegmentTypeId type) const {
   const space::Configuration& first = step_.space.types[type].configurations[0];
   const auto work = [&](const std::vector<int>& leaving) {
     if (leaving.empty()) return 0.0;
-    const auto counted = estimation::CountWork(space::SegmentProgram(
+    const auto counted = estimation::CountWork(space::MakeSegmentProgram(
         step_.analysis, step_.analysis.graphs[segment], first.annotation,
         maker_.inputs(), step_.space.context, {.part = {.leaving = leaving}}));
     return counted.ok() ? counted->total() : 0.0;
@@ -120,7 +120,7 @@ PassTimeSplit::Shares PassTimeSplit::Guess(SegmentTypeId type) const {
   return found->second;
 }
 
-int64_t PassTimeSplit::DelayedBytes(const Choice& choice) const {
+int64_t PassTimeSplit::ComputeDelayedBytes(const Choice& choice) const {
   const auto [found, added] = delayed_.try_emplace(choice, 0);
   if (!added) return found->second;
   const segmenter::SegmentGraph& graph =

@@ -53,7 +53,7 @@ class PassTimeSplit {
   PassTimes Estimate(const Choice& choice) const;
 
   // What is there between the two gradients of a micro-batch, on one device.
-  int64_t DelayedBytes(const Choice& choice) const;
+  int64_t ComputeDelayedBytes(const Choice& choice) const;
 
   // Has those measured that are not yet; whether any of them was. `wait`: false
   // to look them up only.

@@ -53,7 +53,7 @@ std::optional<v1::Program> BuildGradientSums(
     const int64_t one = writer.AddParameter(shape, split);
     for (int i = 0; i < 2; ++i) {
       *program.add_inputs() =
-          space::BoundaryInput(shape, static_cast<uint64_t>(gradient));
+          space::MakeBoundaryInput(shape, static_cast<uint64_t>(gradient));
     }
     const auto output = static_cast<int>(outputs.size());
     aliases.push_back({output, 2 * output});
@@ -63,7 +63,7 @@ std::optional<v1::Program> BuildGradientSums(
   program.set_hlo_module(writer.Finish(outputs, aliases).SerializeAsString());
   program.set_num_partitions(
       static_cast<int>(space::DeviceCount(context.mesh)));
-  program.set_key(space::ProgramKey(program, context));
+  program.set_key(space::ComputeProgramKey(program, context));
   return program;
 }
 
@@ -76,7 +76,7 @@ PassVariantMaker::PassVariantMaker(const planning::MeasuredStep& step,
       step_passes_(passes),
       micro_batches_(micro_batches),
       sums_(sums),
-      inputs_(space::ArgumentInputs(step.analysis)) {
+      inputs_(space::MakeArgumentInputs(step.analysis)) {
   for (const SegmentIndex segment : step.analysis.types) {
     passes_.push_back(ListPassOutputs(step.analysis, passes, segment));
     weight_gradients_.push_back(

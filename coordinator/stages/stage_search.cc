@@ -49,7 +49,7 @@ void StageSearch::ApplyPassTimes(const PassTimesFunction& split) {
   by_held_.clear();
   for (Part& part : parts_) {
     part.fastest.reset();
-    part.limited.clear();
+    part.within_limit.clear();
   }
 }
 
@@ -190,12 +190,12 @@ absl::StatusOr<const RunPlan*> StageSearch::Search(Part& part, int held) {
       fastest.persistent_bytes,
       problem::SaturatingMultiply(fastest.saved_bytes, held));
   if (!fastest.fits || bytes <= limit_.value_or(bytes)) return &fastest;
-  auto limited = part.limited.find(held);
-  if (limited == part.limited.end()) {
+  auto within_limit = part.within_limit.find(held);
+  if (within_limit == part.within_limit.end()) {
     ASSIGN_OR_RETURN(RunPlan plan, Solve(part, held, limit_));
-    limited = part.limited.emplace(held, std::move(plan)).first;
+    within_limit = part.within_limit.emplace(held, std::move(plan)).first;
   }
-  return &limited->second;
+  return &within_limit->second;
 }
 
 absl::StatusOr<const RunPlan*> StageSearch::Plan(SegmentIndex first,
@@ -210,7 +210,7 @@ absl::StatusOr<const RunPlan*> StageSearch::PlanBreakingTies(SegmentIndex first,
   if (!part.ties_broken) {
     part.ties_broken = true;
     part.fastest.reset();
-    part.limited.clear();
+    part.within_limit.clear();
   }
   return Search(part, held);
 }

@@ -92,7 +92,7 @@ class StageSearch {
     int64_t foreign_bytes = 0;  // parameters that other stages update
     bool ties_broken = false;
     std::optional<RunPlan> fastest;
-    std::map<int, RunPlan> limited;  // by micro-batches held
+    std::map<int, RunPlan> within_limit;  // by micro-batches held
   };
 
   StageSearch(const planning::MeasuredStep& step,

@@ -17,7 +17,7 @@ StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
     work.stage.backward_weight += count * split.backward_weight;
     backward += count * split.backward;
     work.update += count * split.update;
-    delayed += count * splits.DelayedBytes(use);
+    delayed += count * splits.ComputeDelayedBytes(use);
     work.estimated = work.estimated || split.estimated;
   }
   // Inside, an activation and its gradient are resharded alike, both ways.

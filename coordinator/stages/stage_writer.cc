@@ -124,7 +124,7 @@ class StageWriter {
 
   static void Shape(const ir::Shape& shape, const space::Sharding& sharding,
                     v1::PlanArgument& argument) {
-    argument.set_sharding(exporting::ShardingText(sharding, shape.rank()));
+    argument.set_sharding(exporting::FormatSharding(sharding, shape.rank()));
     for (const int64_t dim : shape.dims) argument.add_shape(dim);
   }
 
@@ -143,7 +143,7 @@ class StageWriter {
     out_.set_update_seconds(ToSeconds(work.update));
     out_.set_split_estimated(work.estimated);
     out_.set_activation_bytes(work.stage.activation_bytes);
-    out_.set_delayed_bytes(work.stage.DelayedBytes());
+    out_.set_delayed_bytes(work.stage.ComputeDelayedBytes());
     out_.set_persistent_bytes(work.stage.persistent_bytes);
     planning::AddAnchors(step_.time_base, *out_.mutable_anchors());
     // Of what was measured, which is one micro-batch's, or all of its own.

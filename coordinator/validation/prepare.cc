@@ -102,7 +102,7 @@ bool NeedsNewRows(const MeasuredStep& step, const SegmentChoice& choice) {
 NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
   NamedProgram named;
   named.program =
-      exporting::WholeProgram(step.analysis, step.space, plan.choice);
+      exporting::MakeWholeProgram(step.analysis, step.space, plan.choice);
   named.program.set_label(plan.name);
   named.choice = plan.choice;
   named.row.name = plan.name;
@@ -141,10 +141,10 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   }
   const MeasuredStep& named = open.has_value() ? *open : step;
   std::vector<NamedChoice> baselines =
-      exporting::Baselines(named.analysis, named.space);
+      exporting::MakeBaselines(named.analysis, named.space);
   std::vector<SegmentChoice> op_level;
   for (NamedChoice& baseline :
-       exporting::OpLevelBaselines(named.analysis, named.space)) {
+       exporting::MakeOpLevelBaselines(named.analysis, named.space)) {
     op_level.push_back(baseline.choice);
     baselines.push_back(std::move(baseline));
   }
@@ -241,7 +241,7 @@ absl::StatusOr<Validation> PrepareValidation(
   reference.set_num_partitions(1);
   reference.set_label("reference");
   *reference.mutable_inputs() = compare.programs(0).inputs();
-  reference.set_key(space::ProgramKey(reference, step.space.context));
+  reference.set_key(space::ComputeProgramKey(reference, step.space.context));
   return validation;
 }
 

@@ -77,13 +77,13 @@ __attribute__((target("avx2"))) void BothAvx2(float* out, const float* a,
 
 }  // namespace
 
-MinKernels PlainMinKernels() { return {OnePlain, BothPlain}; }
+MinKernels GetPlainMinKernels() { return {OnePlain, BothPlain}; }
 
 MinKernels ChooseMinKernels() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) return {OneAvx2, BothAvx2};
 #endif
-  return PlainMinKernels();
+  return GetPlainMinKernels();
 }
 
 }  // namespace meshwright::checkpoint

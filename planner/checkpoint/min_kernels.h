@@ -15,7 +15,7 @@ struct MinKernels {
 
 MinKernels ChooseMinKernels();
 // For tests, beside the one above.
-MinKernels PlainMinKernels();
+MinKernels GetPlainMinKernels();
 
 }  // namespace meshwright::checkpoint
 

@@ -28,7 +28,7 @@ TEST(MinKernelsTest, EveryInstructionSetGivesTheSameBits) {
       kernels.both(out.data(), a.data(), b.data(), 0.3f, count);
       kernels.one(out.data(), b.data(), 0.7f, count);
     };
-    run(PlainMinKernels(), plain);
+    run(GetPlainMinKernels(), plain);
     run(ChooseMinKernels(), chosen);
     EXPECT_EQ(plain, expected);
     EXPECT_EQ(chosen, expected);

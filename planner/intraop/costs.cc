@@ -211,7 +211,7 @@ problem::Config ComputeCost(const Operator& it, const Strategy& strategy,
   return config;
 }
 
-absl::StatusOr<problem::Table> ReshardingTable(
+absl::StatusOr<problem::Table> MakeReshardingTable(
     const Edge& edge, const std::vector<Strategy>& from,
     const std::vector<Strategy>& to, const Machine& machine,
     layout::LayoutPlanner& planner) {

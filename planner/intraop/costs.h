@@ -47,7 +47,7 @@ problem::Config ComputeCost(const Operator& it, const Strategy& strategy,
 
 // Seconds of resharding by [strategy of from][strategy of to]; absent where no
 // conversion leads from one to the other.
-absl::StatusOr<problem::Table> ReshardingTable(
+absl::StatusOr<problem::Table> MakeReshardingTable(
     const Edge& edge, const std::vector<Strategy>& from,
     const std::vector<Strategy>& to, const Machine& machine,
     layout::LayoutPlanner& planner);

@@ -76,7 +76,7 @@ TEST(CostsTest, NeighboursAlikeCostNothingAndOthersConvert) {
   const Machine machine = SomeMachine({4});
   layout::LayoutPlanner planner;
   Edge edge = SomeEdge();
-  const auto table = ReshardingTable(edge, ways, ways, machine, planner);
+  const auto table = MakeReshardingTable(edge, ways, ways, machine, planner);
   ASSERT_TRUE(table.ok()) << table.status();
   // Whole, rows and columns of the reader: whole is sliced for nothing.
   EXPECT_EQ(table->at(0, 0), Picoseconds(0));
@@ -91,7 +91,7 @@ TEST(CostsTest, NeighboursAlikeCostNothingAndOthersConvert) {
 
   edge.gradient = true;
   edge.times = 3;
-  const auto both = ReshardingTable(edge, ways, ways, machine, planner);
+  const auto both = MakeReshardingTable(edge, ways, ways, machine, planner);
   EXPECT_EQ(both->at(1, 3), 3 * 2 * *table->at(1, 3));
   EXPECT_EQ(both->at(0, 1), 3 * *table->at(1, 0));  // gathered on the way back
 }
@@ -100,8 +100,8 @@ TEST(CostsTest, AlpaConvertsByVolume) {
   const std::vector<Strategy> ways = {{std::nullopt}, {0}, {2}};
   layout::LayoutPlanner planner;
   const auto table =
-      ReshardingTable(SomeEdge(), ways, ways,
-                      SomeMachine({4}, CostKind::kCommunication), planner);
+      MakeReshardingTable(SomeEdge(), ways, ways,
+                          SomeMachine({4}, CostKind::kCommunication), planner);
   ASSERT_TRUE(table.ok()) << table.status();
   const int64_t tile = 64 * 32 * 4 / 4;
   EXPECT_EQ(table->at(0, 1), Picoseconds(0));

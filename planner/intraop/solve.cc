@@ -20,7 +20,7 @@ std::vector<Strategy> Choose(const Operator& it, const Request& request) {
   const bool must_split =
       it.heavy && (request.split_contractions ||
                    request.machine.cost == CostKind::kCommunication);
-  const Strategy batch = DataParallel(it, request.machine.mesh);
+  const Strategy batch = ChooseDataParallel(it, request.machine.mesh);
   const size_t most = std::max(request.max_strategies, 1);
   if (most == 1 && !must_split) return {batch};
   std::vector<Strategy> all =
@@ -141,10 +141,10 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
   std::map<Ends, int> table_of;
   for (const Edge& edge : model.edges) {
     if (deadline.HasPassed()) return absl::CancelledError("interrupted");
-    ASSIGN_OR_RETURN(
-        problem::Table table,
-        ReshardingTable(edge, built.strategies[edge.from],
-                        built.strategies[edge.to], request.machine, planner));
+    ASSIGN_OR_RETURN(problem::Table table,
+                     MakeReshardingTable(edge, built.strategies[edge.from],
+                                         built.strategies[edge.to],
+                                         request.machine, planner));
     const int next = static_cast<int>(built.problem.tables.size());
     const auto [found, added] =
         table_of.emplace(Ends{edge.from, edge.to}, next);

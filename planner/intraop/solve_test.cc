@@ -28,10 +28,10 @@ int64_t EdgeTime(const Edge& edge, const Strategy& from, const Strategy& to,
   problem.links = machine.links;
   problem.source = MakeSpec(from, edge.from_indices);
   problem.target = MakeSpec(to, edge.to_indices);
-  int64_t time = layout::CheapestPath(problem)->path->time.count();
+  int64_t time = layout::FindCheapestPath(problem)->path->time.count();
   std::swap(problem.source, problem.target);
   if (edge.gradient) {
-    time += layout::CheapestPath(problem)->path->time.count();
+    time += layout::FindCheapestPath(problem)->path->time.count();
   }
   return time * edge.times;
 }
@@ -127,7 +127,7 @@ TEST(SolveTest, NeverWorseThanDataParallel) {
       ASSERT_TRUE(answer.ok()) << answer.status();
       std::vector<Strategy> batch;
       for (const Operator& it : model.operators) {
-        batch.push_back(DataParallel(it, request.machine.mesh));
+        batch.push_back(ChooseDataParallel(it, request.machine.mesh));
       }
       const auto score = Score(model, request, batch);
       ASSERT_TRUE(score.ok()) << score.status();

@@ -67,7 +67,7 @@ std::vector<Strategy> ListStrategies(const Operator& it, const Mesh& mesh,
   return found;
 }
 
-Strategy DataParallel(const Operator& it, const Mesh& mesh) {
+Strategy ChooseDataParallel(const Operator& it, const Mesh& mesh) {
   Strategy strategy(mesh.size());
   if (!it.rows.has_value()) return strategy;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {

@@ -27,7 +27,7 @@ std::vector<Strategy> ListStrategies(const Operator& it, const Mesh& mesh,
                                      bool must_split);
 
 // Every axis on the batch, as far as it divides.
-Strategy DataParallel(const Operator& it, const Mesh& mesh);
+Strategy ChooseDataParallel(const Operator& it, const Mesh& mesh);
 
 // The product of the axes that split one of the indices.
 int64_t Parts(const Strategy& strategy, const Mesh& mesh,

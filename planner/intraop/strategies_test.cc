@@ -41,12 +41,13 @@ TEST(StrategiesTest, AnOperatorThatCannotBeSplitStaysWhole) {
 }
 
 TEST(StrategiesTest, DataParallelTakesTheBatchAsFarAsItDivides) {
-  EXPECT_EQ(DataParallel(MatrixOperator(8, 8, 8), {2, 4}), (Strategy{0, 0}));
-  EXPECT_EQ(DataParallel(MatrixOperator(6, 8, 8), {2, 4}),
+  EXPECT_EQ(ChooseDataParallel(MatrixOperator(8, 8, 8), {2, 4}),
+            (Strategy{0, 0}));
+  EXPECT_EQ(ChooseDataParallel(MatrixOperator(6, 8, 8), {2, 4}),
             (Strategy{0, std::nullopt}));
   Operator it = MatrixOperator(8, 8, 8);
   it.rows.reset();
-  EXPECT_EQ(DataParallel(it, {2}), Strategy{std::nullopt});
+  EXPECT_EQ(ChooseDataParallel(it, {2}), Strategy{std::nullopt});
 }
 
 TEST(StrategiesTest, ATensorIsSplitWhereItsIndicesAre) {

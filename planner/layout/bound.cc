@@ -64,8 +64,7 @@ class Sketches {
   }
 
   // Picoseconds from every sketch to `target`: Dijkstra against the steps.
-  std::vector<int64_t> LeftTo(int target,
-                              const std::function<bool()>& is_over) {
+  std::vector<int64_t> LeftTo(int target, const base::Deadline& deadline) {
     left_.assign(used_.size(), kUnreached);
     std::vector<bool> done(used_.size(), false);
     left_[target] = 0;
@@ -78,7 +77,7 @@ class Sketches {
         }
       }
       if (!at.has_value()) return left_;
-      if (is_over()) return std::vector<int64_t>(used_.size(), 0);
+      if (deadline.HasPassed()) return std::vector<int64_t>(used_.size(), 0);
       done[*at] = true;
       for (int axis = 0; axis < axes_; ++axis) RelaxAxis(*at, axis);
       RelaxPermutes(*at);
@@ -140,10 +139,10 @@ class Sketches {
 }  // namespace
 
 Bound::Bound(const LayoutProblem& problem, const Tiling& tiling,
-             const PackedSpec& target, const std::function<bool()>& is_over)
+             const PackedSpec& target, const base::Deadline& deadline)
     : tiling_(tiling), target_(tiling.FindRoles(target)) {
   left_ = Sketches(problem, tiling)
-              .LeftTo(MakeSketch(tiling, target_, target_), is_over);
+              .LeftTo(MakeSketch(tiling, target_, target_), deadline);
 }
 
 int64_t Bound::From(const PackedSpec& spec) const {

@@ -17,9 +17,9 @@
 #define MESHWRIGHT_PLANNER_LAYOUT_BOUND_H_
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
+#include "base/deadline.h"
 #include "planner/layout/tiling.h"
 
 namespace meshwright::layout {
@@ -27,7 +27,7 @@ namespace meshwright::layout {
 class Bound {
  public:
   Bound(const LayoutProblem& problem, const Tiling& tiling,
-        const PackedSpec& target, const std::function<bool()>& is_over);
+        const PackedSpec& target, const base::Deadline& deadline);
 
   int64_t From(const PackedSpec& spec) const;  // picoseconds
 

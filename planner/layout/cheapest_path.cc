@@ -47,8 +47,7 @@ class Search {
         source_(tiling.Pack(problem.source)),
         target_(tiling.Pack(problem.target)),
         one_step_(problem, tiling),
-        bound_(problem, tiling, target_,
-               [&options] { return options.deadline.HasPassed(); }) {
+        bound_(problem, tiling, target_, options.deadline) {
     nodes_.reserve(256);
     index_.reserve(256);
   }
@@ -152,8 +151,8 @@ class Search {
 
 }  // namespace
 
-absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
-                                        const SearchOptions& options) {
+absl::StatusOr<Conversion> FindCheapestPath(const LayoutProblem& problem,
+                                            const SearchOptions& options) {
   const Tiling tiling(problem);
   Search search(problem, tiling, options);
   search.Run();
@@ -163,7 +162,7 @@ absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
     conversion.path = MakePath(problem, tiling, *steps);
   }
   if (search.cut_short()) {
-    const std::optional<Path> greedy = GreedyPath(problem);
+    const std::optional<Path> greedy = FindGreedyPath(problem);
     if (greedy.has_value() && (!conversion.path.has_value() ||
                                greedy->time < conversion.path->time)) {
       conversion.path = greedy;

@@ -1,4 +1,5 @@
-// CheapestPath: the fastest conversion, by uniform-cost search with a bound.
+// FindCheapestPath: the fastest conversion, by uniform-cost search with a
+// bound.
 //
 // In → Out: a valid problem → the path of least time, or none if no legal
 // steps lead to the target. A search that is cut short gives the best path it
@@ -28,8 +29,8 @@ struct SearchOptions {
   int64_t max_steps = 200'000'000;  // six axes take up to 90 million
 };
 
-absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
-                                        const SearchOptions& options = {});
+absl::StatusOr<Conversion> FindCheapestPath(const LayoutProblem& problem,
+                                            const SearchOptions& options = {});
 
 }  // namespace meshwright::layout
 

@@ -30,7 +30,7 @@ LayoutProblem Problem(std::vector<int64_t> shape, std::vector<int64_t> mesh,
 }
 
 Path FindPath(const LayoutProblem& problem) {
-  const auto conversion = CheapestPath(problem);
+  const auto conversion = FindCheapestPath(problem);
   EXPECT_TRUE(conversion.ok()) << conversion.status();
   EXPECT_TRUE(conversion->path.has_value());
   return conversion->path.value_or(Path());
@@ -40,7 +40,7 @@ void ExpectOptimal(const RandomLayout& random, uint64_t seed) {
   SCOPED_TRACE(seed);
   const auto expected =
       SolveExhaustively(random.problem, random.alpha, random.beta);
-  const auto found = CheapestPath(random.problem);
+  const auto found = FindCheapestPath(random.problem);
   ASSERT_TRUE(found.ok()) << found.status();
   ASSERT_EQ(found->path.has_value(), expected.has_value());
   if (!expected.has_value()) return;
@@ -66,7 +66,7 @@ TEST_P(OracleTest, AgreesOnTimeAndTies) {
     ASSERT_TRUE(Validate(random.problem).ok());
     ExpectOptimal(random, seed);
     if (HasFatalFailure() || HasNonfatalFailure()) return;
-    feasible += CheapestPath(random.problem)->path.has_value();
+    feasible += FindCheapestPath(random.problem)->path.has_value();
   }
   EXPECT_GT(feasible, GetParam().cases / 2);
 }
@@ -91,8 +91,7 @@ TEST(BoundTest, IsAdmissibleAndConsistent) {
     const LayoutProblem problem =
         MakeRandomLayout(seed, {.axes = 3, .dims = 3}).problem;
     const Tiling tiling(problem);
-    const Bound bound(problem, tiling, tiling.Pack(problem.target),
-                      [] { return false; });
+    const Bound bound(problem, tiling, tiling.Pack(problem.target), {});
     EXPECT_EQ(bound.From(tiling.Pack(problem.target)), 0);
     OneStep one_step(problem, tiling);
     const int dims = static_cast<int>(problem.shape.size());
@@ -176,7 +175,7 @@ TEST(CheapestPathTest, AxesOfOneDeviceCostNothing) {
 
 // 5 = 2 + 2 + 1 in quarters, 3 + 2 in halves: no half is made of quarters.
 TEST(CheapestPathTest, TilesThatDoNotAlignCannotBeJoined) {
-  const auto stuck = CheapestPath(Problem({5}, {2, 2}, {{0, 1}}, {{0}}));
+  const auto stuck = FindCheapestPath(Problem({5}, {2, 2}, {{0, 1}}, {{0}}));
   ASSERT_TRUE(stuck.ok());
   EXPECT_FALSE(stuck->path.has_value());
   // 7 = 2 + 2 + 2 + 1 = 4 + 3.
@@ -193,7 +192,7 @@ TEST(CheapestPathTest, GivesTheBestSoFarWithItsBound) {
   const Picoseconds best = FindPath(problem).time;
   Picoseconds bound(0);
   for (int64_t steps = 0; steps < 3000; steps += 10) {
-    const auto cut = CheapestPath(problem, {.max_steps = steps});
+    const auto cut = FindCheapestPath(problem, {.max_steps = steps});
     ASSERT_TRUE(cut.ok());
     EXPECT_EQ(cut->path->specs.back(), problem.target);
     EXPECT_GE(cut->path->time, best);
@@ -210,14 +209,14 @@ TEST(CheapestPathTest, StopsWhenAsked) {
   stop.request_stop();
   SearchOptions options;
   options.deadline.stop = stop.get_token();
-  const auto stopped = CheapestPath(problem, options);
+  const auto stopped = FindCheapestPath(problem, options);
   ASSERT_TRUE(stopped.ok());
   EXPECT_EQ(stopped->path->steps.size(), 4);  // the heuristic's
   const auto late =
-      CheapestPath(problem, {.deadline = base::Deadline::After(-1)});
+      FindCheapestPath(problem, {.deadline = base::Deadline::After(-1)});
   EXPECT_EQ(late->path->specs, stopped->path->specs);
   // Quarters of 5 cannot be joined, so the heuristic has no way either.
-  EXPECT_EQ(CheapestPath(Problem({5}, {2, 2}, {{0, 1}}, {{0}}), options)
+  EXPECT_EQ(FindCheapestPath(Problem({5}, {2, 2}, {{0, 1}}, {{0}}), options)
                 .status()
                 .code(),
             absl::StatusCode::kResourceExhausted);

@@ -24,7 +24,7 @@ int64_t DimDifference(const std::vector<int>& from,
 
 }  // namespace
 
-int64_t SpecDifference(const Spec& source, const Spec& target) {
+int64_t CountSpecDifference(const Spec& source, const Spec& target) {
   int64_t difference = 0;
   for (size_t d = 0; d < source.size(); ++d) {
     difference += DimDifference(source[d], target[d]);
@@ -32,16 +32,16 @@ int64_t SpecDifference(const Spec& source, const Spec& target) {
   return difference;
 }
 
-std::optional<Path> GreedyPath(const LayoutProblem& problem) {
+std::optional<Path> FindGreedyPath(const LayoutProblem& problem) {
   const Tiling tiling(problem);
   OneStep one_step(problem, tiling);
   std::vector<PackedStep> steps;
   PackedSpec at = tiling.Pack(problem.source);
-  int64_t difference = SpecDifference(problem.source, problem.target);
+  int64_t difference = CountSpecDifference(problem.source, problem.target);
   while (difference > 0) {
     const PackedStep* best = nullptr;
     for (const PackedStep& step : one_step.MovesFrom(at)) {
-      const int64_t left = SpecDifference(
+      const int64_t left = CountSpecDifference(
           tiling.Unpack(tiling.FromKey(step.key)), problem.target);
       if (left < difference) {
         difference = left;

@@ -1,4 +1,4 @@
-// GreedyPath: the heuristic of MAP, to compare with.
+// FindGreedyPath: the heuristic of MAP, to compare with.
 //
 // Concept: from the source, always take the all-gather, slice or all-to-all
 // that leaves the least difference from the target. The difference of one
@@ -21,9 +21,9 @@
 namespace meshwright::layout {
 
 // The paper's heuristic function, summed over the dimensions.
-int64_t SpecDifference(const Spec& source, const Spec& target);
+int64_t CountSpecDifference(const Spec& source, const Spec& target);
 
-std::optional<Path> GreedyPath(const LayoutProblem& problem);
+std::optional<Path> FindGreedyPath(const LayoutProblem& problem);
 
 }  // namespace meshwright::layout
 

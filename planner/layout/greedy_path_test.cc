@@ -10,15 +10,15 @@ namespace {
 
 // The rules of ColossalAI's table for one dimension: S0 is {0}, R is {}.
 TEST(SpecDifferenceTest, CountsGathersSlicesAndPenalties) {
-  EXPECT_EQ(SpecDifference({{0}}, {{0}}), 0);
-  EXPECT_EQ(SpecDifference({{0, 1}}, {{0}}), 20);
-  EXPECT_EQ(SpecDifference({{0}}, {{0, 1}}), 5);
-  EXPECT_EQ(SpecDifference({{0}}, {{1}}), 20 + 6 + 5);
-  EXPECT_EQ(SpecDifference({{}}, {{0, 1}}), 5 + 6 + 5);
-  EXPECT_EQ(SpecDifference({{0, 1}}, {{}}), 20 + 6 + 20);
-  EXPECT_EQ(SpecDifference({{1}}, {{0, 1}}), 20 + 6 + 5 + 6 + 5);
-  EXPECT_EQ(SpecDifference({{0, 1}}, {{1}}), 20 + 6 + 20 + 6 + 5);
-  EXPECT_EQ(SpecDifference({{0}, {1}}, {{}, {1, 0}}), 20 + 5);
+  EXPECT_EQ(CountSpecDifference({{0}}, {{0}}), 0);
+  EXPECT_EQ(CountSpecDifference({{0, 1}}, {{0}}), 20);
+  EXPECT_EQ(CountSpecDifference({{0}}, {{0, 1}}), 5);
+  EXPECT_EQ(CountSpecDifference({{0}}, {{1}}), 20 + 6 + 5);
+  EXPECT_EQ(CountSpecDifference({{}}, {{0, 1}}), 5 + 6 + 5);
+  EXPECT_EQ(CountSpecDifference({{0, 1}}, {{}}), 20 + 6 + 20);
+  EXPECT_EQ(CountSpecDifference({{1}}, {{0, 1}}), 20 + 6 + 5 + 6 + 5);
+  EXPECT_EQ(CountSpecDifference({{0, 1}}, {{1}}), 20 + 6 + 20 + 6 + 5);
+  EXPECT_EQ(CountSpecDifference({{0}, {1}}, {{}, {1, 0}}), 20 + 5);
 }
 
 TEST(GreedyPathTest, TakesAnExchangeWhereOneStepDoes) {
@@ -29,7 +29,7 @@ TEST(GreedyPathTest, TakesAnExchangeWhereOneStepDoes) {
   problem.links = *AlphaBetaLinks::Create({1e-6, 1e-6}, {1e-9, 1e-9});
   problem.source = {{0}, {1}};
   problem.target = {{}, {1, 0}};
-  const auto path = GreedyPath(problem);
+  const auto path = FindGreedyPath(problem);
   ASSERT_TRUE(path.has_value());
   ASSERT_EQ(path->steps.size(), 1);
   EXPECT_EQ(path->steps[0].op, Op::kAllToAll);
@@ -41,9 +41,9 @@ TEST(GreedyPathTest, NeverBeatsTheSearch) {
   for (int seed = 0; seed < 2000; ++seed) {
     const LayoutProblem problem =
         MakeRandomLayout(seed, {.axes = 1 + seed % 3, .dims = 4}).problem;
-    const auto greedy = GreedyPath(problem);
+    const auto greedy = FindGreedyPath(problem);
     if (!greedy.has_value()) continue;
-    const auto best = CheapestPath(problem);
+    const auto best = FindCheapestPath(problem);
     ASSERT_TRUE(best.ok() && best->path.has_value());
     EXPECT_EQ(greedy->specs.back(), problem.target);
     EXPECT_LE(best->path->time, greedy->time) << seed;

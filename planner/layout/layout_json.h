@@ -4,7 +4,7 @@
 // (docs/formats/layout.md), in the order of the file. A target that no legal
 // steps reach is an answer: "feasible": false.
 // Errors: kInvalidArgument, one sentence that names the case and the field;
-// those of CheapestPath, with the case.
+// those of FindCheapestPath, with the case.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_LAYOUT_JSON_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_LAYOUT_JSON_H_
 

@@ -46,7 +46,7 @@ absl::StatusOr<std::shared_ptr<const Conversion>> LayoutPlanner::Convert(
     if (found != known_.end()) return found->second;
   }
   RETURN_IF_ERROR(Validate(problem));
-  ASSIGN_OR_RETURN(Conversion conversion, CheapestPath(problem, options));
+  ASSIGN_OR_RETURN(Conversion conversion, FindCheapestPath(problem, options));
   const bool proved = !conversion.path.has_value() ||
                       conversion.path->time == conversion.lower_bound;
   auto answer = std::make_shared<const Conversion>(std::move(conversion));

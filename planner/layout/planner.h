@@ -5,8 +5,8 @@
 // search. The cache is emptied when it holds kMaxEntries.
 // Threads: any number at once; two that miss the same problem may both search.
 // Errors: kInvalidArgument for a problem that does not validate, and those of
-// CheapestPath; errors are not cached, nor are answers of a search cut short.
-// Source: papers/map_colossal_auto.txt 4.3, "cache dictionary".
+// FindCheapestPath; errors are not cached, nor are answers of a search cut
+// short. Source: papers/map_colossal_auto.txt 4.3, "cache dictionary".
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_PLANNER_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_PLANNER_H_
 

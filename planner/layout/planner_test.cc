@@ -31,7 +31,7 @@ TEST(LayoutPlannerTest, EqualContentIsSearchedOnce) {
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(*first, *second);
   EXPECT_EQ(planner.entries(), 1);
-  EXPECT_EQ((*first)->path->time, CheapestPath(Problem())->path->time);
+  EXPECT_EQ((*first)->path->time, FindCheapestPath(Problem())->path->time);
 }
 
 TEST(LayoutPlannerTest, EveryFieldIsContent) {

@@ -43,7 +43,7 @@ absl::StatusOr<Chosen> Simulated(const PipelineProblem& problem,
   made.figures.delay = delay;
   made.figures.step = made.timeline.step;
   made.figures.bubble = Bubble(made.timeline);
-  made.figures.peak_bytes = PeakBytes(problem, made.timeline);
+  made.figures.peak_bytes = ComputePeakBytes(problem, made.timeline);
   made.figures.fits =
       problem.memory_limit_bytes.empty() || Excess(problem, made.figures) <= 0;
   return made;

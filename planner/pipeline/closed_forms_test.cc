@@ -165,7 +165,7 @@ TEST(ClosedFormsTest, ASplitBackwardCostsNothing) {
     ASSERT_TRUE(timeline.ok()) << timeline.status();
     EXPECT_LE(timeline->step.count(),
               Simulated(x, Schedule::kEager1F1B).step.count());
-    EXPECT_EQ(PeakBytes(problem, *timeline),
+    EXPECT_EQ(ComputePeakBytes(problem, *timeline),
               Simulated(x, Schedule::kEager1F1B).peak_bytes);
   }
 }

@@ -35,7 +35,7 @@ void Walk(const std::vector<Span>& spans, const Level& level) {
 
 }  // namespace
 
-std::vector<std::vector<MemoryLevel>> MemoryOverTime(
+std::vector<std::vector<MemoryLevel>> ComputeMemoryOverTime(
     const PipelineProblem& problem, const Timeline& timeline) {
   std::vector<std::vector<MemoryLevel>> levels(problem.stages.size());
   for (size_t i = 0; i < levels.size(); ++i) {
@@ -77,7 +77,7 @@ std::vector<std::vector<Held>> FindMaxHeld(const Timeline& timeline) {
 
 int64_t CountBytes(const Stage& stage, const Held& held) {
   return stage.persistent_bytes + held.whole * stage.activation_bytes +
-         held.delayed * stage.DelayedBytes();
+         held.delayed * stage.ComputeDelayedBytes();
 }
 
 int64_t FindPeak(const Stage& stage, const std::vector<Held>& most) {
@@ -86,8 +86,8 @@ int64_t FindPeak(const Stage& stage, const std::vector<Held>& most) {
   return peak;
 }
 
-std::vector<int64_t> PeakBytes(const PipelineProblem& problem,
-                               const Timeline& timeline) {
+std::vector<int64_t> ComputePeakBytes(const PipelineProblem& problem,
+                                      const Timeline& timeline) {
   std::vector<int64_t> peaks;
   const std::vector<std::vector<Held>> most = FindMaxHeld(timeline);
   for (size_t i = 0; i < most.size(); ++i) {

@@ -37,11 +37,11 @@ struct MemoryLevel {
 };
 
 // Per stage; begins with the persistent bytes at 0, times do not fall.
-std::vector<std::vector<MemoryLevel>> MemoryOverTime(
+std::vector<std::vector<MemoryLevel>> ComputeMemoryOverTime(
     const PipelineProblem& problem, const Timeline& timeline);
 
-std::vector<int64_t> PeakBytes(const PipelineProblem& problem,
-                               const Timeline& timeline);
+std::vector<int64_t> ComputePeakBytes(const PipelineProblem& problem,
+                                      const Timeline& timeline);
 
 }  // namespace meshwright::pipeline
 

@@ -80,11 +80,12 @@ absl::Status ValidateSums(const PartitionProblem& problem) {
           std::max(slowest, problem::SaturatingAdd(cost->forward.count(),
                                                    MaxBackward(*cost).count()));
       largest = std::max(
-          largest, problem::SaturatingAdd(cost->persistent_bytes,
-                                          problem::SaturatingMultiply(
-                                              std::max(cost->activation_bytes,
-                                                       cost->DelayedBytes()),
-                                              problem.micro_batches)));
+          largest,
+          problem::SaturatingAdd(
+              cost->persistent_bytes,
+              problem::SaturatingMultiply(
+                  std::max(cost->activation_bytes, cost->ComputeDelayedBytes()),
+                  problem.micro_batches)));
     }
     time = problem::SaturatingAdd(time, slowest);
     bytes = problem::SaturatingAdd(bytes, largest);
@@ -170,7 +171,7 @@ std::optional<Stage> FindCost(const PartitionProblem& problem,
     backward += segment->Backward();
     sum.activation_bytes += segment->activation_bytes;
     sum.persistent_bytes += segment->persistent_bytes;
-    delayed += segment->DelayedBytes();
+    delayed += segment->ComputeDelayedBytes();
   }
   sum.backward = backward;
   sum.delayed_bytes = delayed;

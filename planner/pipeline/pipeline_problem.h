@@ -45,7 +45,7 @@ struct Stage {
   Picoseconds Backward() const {
     return backward.value_or(backward_input + backward_weight);
   }
-  int64_t DelayedBytes() const {
+  int64_t ComputeDelayedBytes() const {
     return delayed_bytes.value_or(activation_bytes);
   }
 };

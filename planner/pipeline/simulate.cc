@@ -182,11 +182,12 @@ class Simulation {
         state.live_bytes -= costs.activation_bytes;
         break;
       case OperationKind::kBackwardInput:
-        state.live_bytes += costs.DelayedBytes() - costs.activation_bytes;
+        state.live_bytes +=
+            costs.ComputeDelayedBytes() - costs.activation_bytes;
         state.backward.push_back(operation.micro_batch);
         break;
       case OperationKind::kBackwardWeight:
-        state.live_bytes -= costs.DelayedBytes();
+        state.live_bytes -= costs.ComputeDelayedBytes();
         return;
     }
     if (stage > 0) Offer(Direction::kBackward, stage, operation.micro_batch);
@@ -292,9 +293,9 @@ class Simulation {
     const bool forward = operation.kind == OperationKind::kForward;
     if (!state.arrived[forward ? 0 : 1][operation.micro_batch]) return;
     const Stage& costs = problem_.stages[stage];
-    const int64_t more = forward
-                             ? costs.activation_bytes
-                             : costs.DelayedBytes() - costs.activation_bytes;
+    const int64_t more =
+        forward ? costs.activation_bytes
+                : costs.ComputeDelayedBytes() - costs.activation_bytes;
     if (more > 0 && state.Delayed() > 0 && !Fits(stage, more)) {
       StartWeight(stage);
       return;

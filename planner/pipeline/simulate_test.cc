@@ -44,7 +44,7 @@ void ExpectKeepsTheRules(const PipelineProblem& problem,
   const auto replayed = Replay(problem, timeline);
   ASSERT_TRUE(replayed.ok()) << replayed.status();
   EXPECT_EQ(replayed->step, timeline.step);
-  EXPECT_EQ(replayed->peak_bytes, PeakBytes(problem, timeline));
+  EXPECT_EQ(replayed->peak_bytes, ComputePeakBytes(problem, timeline));
 }
 
 TEST(SimulateTest, EveryTimelineKeepsTheRules) {
@@ -127,15 +127,15 @@ TEST(SimulateTest, SplittingTheBackwardIsNeverSlower) {
 TEST(SimulateTest, WaitingWeightsGiveWayToTheMemoryLimit) {
   int tighter = 0;
   for (PipelineProblem problem : Problems(true, 400)) {
-    const auto least =
-        PeakBytes(problem, Simulated(problem, Schedule::kEager1F1BDelay));
-    const auto most = PeakBytes(
+    const auto least = ComputePeakBytes(
+        problem, Simulated(problem, Schedule::kEager1F1BDelay));
+    const auto most = ComputePeakBytes(
         problem, Simulated(problem, Schedule::kEager1F1BDelay, {.max = 100}));
     problem.memory_limit_bytes = least;
     const Timeline limited =
         Simulated(problem, Schedule::kEager1F1BDelay, {.max = 100});
     ExpectKeepsTheRules(problem, limited);
-    EXPECT_EQ(PeakBytes(problem, limited), least);
+    EXPECT_EQ(ComputePeakBytes(problem, limited), least);
     tighter += least < most;
   }
   EXPECT_GT(tighter, 50);
@@ -244,7 +244,7 @@ TEST(MemoryTest, LevelsFollowTheTimeline) {
       true);
   const Timeline timeline = Simulated(problem, Schedule::kEager1F1BDelay);
   std::vector<std::pair<int64_t, int64_t>> levels;
-  const auto stages = MemoryOverTime(problem, timeline);
+  const auto stages = ComputeMemoryOverTime(problem, timeline);
   for (const MemoryLevel& level : stages[0]) {
     levels.emplace_back(level.time.count(), level.bytes);
   }

@@ -77,7 +77,7 @@ std::vector<Event> Events(const PipelineProblem& problem,
       }
     }
   }
-  const auto memory = MemoryOverTime(problem, timeline);
+  const auto memory = ComputeMemoryOverTime(problem, timeline);
   for (size_t i = 0; i < memory.size(); ++i) {
     for (const MemoryLevel& level : memory[i]) {
       events.push_back({level.time, level.time, kMemory,

@@ -234,7 +234,7 @@ TEST(TraceTest, CountersReachThePeaks) {
     int64_t& peak = peaks[event["name"]];
     peak = std::max(peak, event["args"]["bytes"].get<int64_t>());
   }
-  const auto expected = PeakBytes(traced.problem, traced.timeline);
+  const auto expected = ComputePeakBytes(traced.problem, traced.timeline);
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(peaks["memory of stage " + std::to_string(i + 1)], expected[i]);
   }

@@ -71,7 +71,7 @@ absl::Status ValidateSums(const PipelineProblem& problem) {
     if (problem::SaturatingAdd(
             stage.persistent_bytes,
             problem::SaturatingMultiply(
-                std::max(stage.activation_bytes, stage.DelayedBytes()),
+                std::max(stage.activation_bytes, stage.ComputeDelayedBytes()),
                 problem.micro_batches)) > kMaxBytes) {
       return absl::InvalidArgumentError(
           absl::StrCat("stages[", i,
@@ -96,7 +96,7 @@ absl::Status ValidateStage(const Stage& stage, const std::string& field) {
   RETURN_IF_ERROR(
       ValidateBytes(stage.persistent_bytes, field + ".persistent_bytes"));
   RETURN_IF_ERROR(
-      ValidateBytes(stage.DelayedBytes(), field + ".delayed_bytes"));
+      ValidateBytes(stage.ComputeDelayedBytes(), field + ".delayed_bytes"));
   return {};
 }
 

@@ -27,12 +27,13 @@ class OrderSearch {
         grid_(Grid(instance)) {}
 
   Found Run() {
-    Raise(std::max(ReceiverBound(instance_), SenderBound(instance_)));
+    Raise(std::max(ComputeReceiverBound(instance_),
+                   ComputeSenderBound(instance_)));
     const std::vector<int> senders =
         BalanceSenders(instance_, found_.lower_bound);
     Offer(FullestFirst(instance_, senders), "fullest-first");
     if (Done()) return std::move(found_);
-    clique_ = HeaviestClique(instance_, kCliqueNodes, deadline_);
+    clique_ = FindHeaviestClique(instance_, kCliqueNodes, deadline_);
     Raise(clique_.ticks);
     Construct();
     if (Done()) return std::move(found_);
@@ -65,7 +66,7 @@ class OrderSearch {
   }
 
   void Offer(Order order, const char* solver) {
-    const Ticks makespan = Makespan(instance_, order);
+    const Ticks makespan = ComputeMakespan(instance_, order);
     if (!found_.solver.empty() && makespan >= found_.makespan) return;
     found_.makespan = makespan;
     found_.order = std::move(order);
@@ -103,7 +104,7 @@ class OrderSearch {
     };
     Raise(BalanceBound(instance_, within(), {clique_.jobs}, deadline_));
     if (Done()) return;
-    Raise(PackingBound(instance_, within(), deadline_));
+    Raise(ComputePackingBound(instance_, within(), deadline_));
     if (Done()) return;
     const int64_t nodes = deadline_.at.has_value()       ? 1'000'000'000
                           : instance_.size() > kMaxSmall ? 30'000
@@ -138,10 +139,11 @@ class OrderSearch {
 
 }  // namespace
 
-Ticks QuickBound(const Instance& instance, const base::Deadline& deadline) {
+Ticks ComputeQuickBound(const Instance& instance,
+                        const base::Deadline& deadline) {
   const Ticks bound =
-      std::max({ReceiverBound(instance), SenderBound(instance),
-                HeaviestClique(instance, kCliqueNodes, deadline).ticks});
+      std::max({ComputeReceiverBound(instance), ComputeSenderBound(instance),
+                FindHeaviestClique(instance, kCliqueNodes, deadline).ticks});
   return RoundUp(bound, Grid(instance));
 }
 

@@ -29,7 +29,8 @@ struct Found {
 };
 
 // A lower bound without search.
-Ticks QuickBound(const Instance& instance, const base::Deadline& deadline);
+Ticks ComputeQuickBound(const Instance& instance,
+                        const base::Deadline& deadline);
 
 Found SearchOrder(const Instance& instance, uint64_t seed,
                   const base::Deadline& deadline);

@@ -53,8 +53,8 @@ TEST(SearchOrderTest, SmallProblemsAreSolvedAndProved) {
     EXPECT_EQ(
         Replay(problem, ToSchedule(problem, instance, found.order))->makespan,
         least);
-    beyond_ports +=
-        std::max(ReceiverBound(instance), SenderBound(instance)) < least;
+    beyond_ports += std::max(ComputeReceiverBound(instance),
+                             ComputeSenderBound(instance)) < least;
   }
   EXPECT_GT(beyond_ports, 300);
 }
@@ -69,7 +69,8 @@ TEST(BranchAndBoundTest, FindsTheLeastFromTheWorstStart) {
         BranchAndBound(instance, Naive(instance), 0, {}, 1'000'000, {});
     ASSERT_TRUE(bounded.complete);
     ASSERT_TRUE(IsWhole(instance, bounded.order));
-    EXPECT_EQ(Makespan(instance, bounded.order), MinimumMakespan(problem));
+    EXPECT_EQ(ComputeMakespan(instance, bounded.order),
+              MinimumMakespan(problem));
   }
 }
 
@@ -79,17 +80,17 @@ TEST(BoundsTest, NoneIsAboveTheLeast) {
     const ReshardProblem problem = Small(seed);
     const Instance instance = MakeInstance(problem);
     const Ticks least = MinimumMakespan(problem);
-    EXPECT_LE(ReceiverBound(instance), least);
-    EXPECT_LE(SenderBound(instance), least);
-    EXPECT_LE(HeaviestClique(instance, 1000, {}).ticks, least);
+    EXPECT_LE(ComputeReceiverBound(instance), least);
+    EXPECT_LE(ComputeSenderBound(instance), least);
+    EXPECT_LE(FindHeaviestClique(instance, 1000, {}).ticks, least);
     const std::vector<std::vector<int>> cliques = {
-        HeaviestClique(instance, 1000, {}).jobs};
+        FindHeaviestClique(instance, 1000, {}).jobs};
     EXPECT_LE(BalanceBound(instance, {.nodes = 100000}, cliques, {}), least);
-    EXPECT_LE(PackingBound(instance, {.nodes = 100000}, {}), least);
+    EXPECT_LE(ComputePackingBound(instance, {.nodes = 100000}, {}), least);
     // Whatever is known, none is above it or below the floor.
     const Within within = {least / 2, least, 1 + static_cast<int64_t>(seed)};
     for (const Ticks bound : {BalanceBound(instance, within, cliques, {}),
-                              PackingBound(instance, within, {})}) {
+                              ComputePackingBound(instance, within, {})}) {
       EXPECT_LE(bound, least);
       EXPECT_GE(bound, within.floor);
     }
@@ -106,8 +107,8 @@ TEST(BoundsTest, CliquesAreBeyondPorts) {
   problem.tasks[2].receivers = {3, 5};
   for (int i = 0; i < 3; ++i) problem.tasks[i].senders = {i};
   const Instance instance = MakeInstance(problem);
-  EXPECT_EQ(ReceiverBound(instance), 2);
-  EXPECT_EQ(HeaviestClique(instance, 1000, {}).ticks, 3);
+  EXPECT_EQ(ComputeReceiverBound(instance), 2);
+  EXPECT_EQ(FindHeaviestClique(instance, 1000, {}).ticks, 3);
   EXPECT_EQ(MinimumMakespan(problem), 3);
 }
 
@@ -121,14 +122,14 @@ TEST(BoundsTest, BalanceIsWhole) {
     problem.tasks[i].size_bytes = sizes[i];
   }
   Instance instance = MakeInstance(problem);
-  EXPECT_EQ(SenderBound(instance), 6);
+  EXPECT_EQ(ComputeSenderBound(instance), 6);
   EXPECT_EQ(BalanceBound(instance, {.nodes = 1000}, {}, {}), 6);
   // Longest first puts 3 2 2 on one of them.
-  EXPECT_EQ(Makespan(instance, LoadBalance(instance)), 7);
+  EXPECT_EQ(ComputeMakespan(instance, LoadBalance(instance)), 7);
   EXPECT_EQ(SearchOrder(instance, 1, {}).makespan, 6);
   for (UnitTask& task : problem.tasks) task.size_bytes = 4;
   instance = MakeInstance(problem);
-  EXPECT_EQ(SenderBound(instance), 10);
+  EXPECT_EQ(ComputeSenderBound(instance), 10);
   EXPECT_EQ(BalanceBound(instance, {.nodes = 1000}, {}, {}), 12);
   // Nor do three of them fit the two links of one receiver in less than two.
   for (UnitTask& task : problem.tasks) task.receivers = {3};
@@ -136,10 +137,11 @@ TEST(BoundsTest, BalanceIsWhole) {
   problem.hosts[0].out_links = 3;
   problem.hosts[3].in_links = 2;
   instance = MakeInstance(problem);
-  EXPECT_EQ(ReceiverBound(instance), 6);
-  EXPECT_EQ(PackingBound(instance, {.nodes = 1000}, {}), 8);
-  EXPECT_EQ(PackingBound(instance, {.ceiling = 7, .nodes = 1000}, {}), 7);
-  EXPECT_EQ(PackingBound(instance, {.floor = 5, .nodes = 1}, {}), 5);
+  EXPECT_EQ(ComputeReceiverBound(instance), 6);
+  EXPECT_EQ(ComputePackingBound(instance, {.nodes = 1000}, {}), 8);
+  EXPECT_EQ(ComputePackingBound(instance, {.ceiling = 7, .nodes = 1000}, {}),
+            7);
+  EXPECT_EQ(ComputePackingBound(instance, {.floor = 5, .nodes = 1}, {}), 5);
 }
 
 // A job from a slow sender keeps its receiver longer: 3 is what senders and
@@ -159,8 +161,8 @@ TEST(BoundsTest, ASlowSenderCountsAtItsReceiver) {
     problem.tasks[i].receivers = {tasks[i].receiver};
   }
   const Instance instance = MakeInstance(problem);
-  const Ticks apart = ReceiverBound(instance);
-  EXPECT_LE(SenderBound(instance), apart);
+  const Ticks apart = ComputeReceiverBound(instance);
+  EXPECT_LE(ComputeSenderBound(instance), apart);
   const Ticks bound = BalanceBound(instance, {.nodes = 1000}, {}, {});
   EXPECT_EQ(bound, MinimumMakespan(problem));
   EXPECT_EQ(bound * 3, apart * 4);
@@ -184,8 +186,8 @@ TEST(PaperSolversTest, AreSchedulesAndNeverBetter) {
           Randomized(instance, 1, kRandomizedDraws, {}),
           FullestFirst(instance, BalanceSenders(instance, 0))}) {
       ASSERT_TRUE(IsWhole(instance, order));
-      EXPECT_LE(found.makespan, Makespan(instance, order));
-      EXPECT_LE(found.lower_bound, Makespan(instance, order));
+      EXPECT_LE(found.makespan, ComputeMakespan(instance, order));
+      EXPECT_LE(found.lower_bound, ComputeMakespan(instance, order));
     }
   }
 }
@@ -196,7 +198,8 @@ TEST(PaperSolversTest, DepthFirstIsExactWhenItEnds) {
     const Instance instance = MakeInstance(problem);
     const Searched searched = DepthFirst(instance, 10'000'000, {});
     EXPECT_TRUE(searched.complete);
-    EXPECT_EQ(Makespan(instance, searched.order), MinimumMakespan(problem))
+    EXPECT_EQ(ComputeMakespan(instance, searched.order),
+              MinimumMakespan(problem))
         << seed;
   }
 }

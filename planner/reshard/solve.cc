@@ -51,7 +51,7 @@ Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
     default: {
       order = Randomized(instance, options.seed, kRandomizedDraws, deadline);
       Order other = DepthFirst(instance, nodes, deadline).order;
-      if (Makespan(instance, other) < Makespan(instance, order)) {
+      if (ComputeMakespan(instance, other) < ComputeMakespan(instance, order)) {
         order = std::move(other);
       }
     }
@@ -60,8 +60,8 @@ Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
   for (const auto& [text, solver] : kNames) {
     if (solver == options.solver) name = text;
   }
-  return {ToSchedule(problem, instance, order), QuickBound(instance, deadline),
-          std::move(name)};
+  return {ToSchedule(problem, instance, order),
+          ComputeQuickBound(instance, deadline), std::move(name)};
 }
 
 Candidate Ours(const ReshardProblem& problem, const Instance& instance,

@@ -111,8 +111,8 @@ TEST(SolveTest, ABoundOfPartsIsRoundedWhereThereArePartsAlone) {
     problem.split = true;
     const auto answer = Solve(problem);
     ASSERT_TRUE(answer.ok()) << answer.status();
-    EXPECT_GE(answer->lower_bound,
-              std::max(ReceiverBound(instance), SenderBound(instance)));
+    EXPECT_GE(answer->lower_bound, std::max(ComputeReceiverBound(instance),
+                                            ComputeSenderBound(instance)));
   }
 }
 

@@ -142,9 +142,9 @@ Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
                job.receivers.begin(), job.receivers.end(),
                [&](int receiver) { return whole.in_links[receiver] > 1; });
   });
-  Ticks bound = SenderBound(least);
-  bound =
-      std::max(bound, HeaviestClique(loads, kSplitCliqueNodes, deadline).ticks);
+  Ticks bound = ComputeSenderBound(least);
+  bound = std::max(
+      bound, FindHeaviestClique(loads, kSplitCliqueNodes, deadline).ticks);
   std::vector<Ticks> load(whole.ins(), 0);
   for (const Job& job : least.jobs) {
     for (const int receiver : job.receivers) load[receiver] += job.min_ticks;

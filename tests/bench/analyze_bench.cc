@@ -94,7 +94,7 @@ Row Measure(const std::string& file, int64_t parts) {
 }
 
 // In a fresh process, so that earlier files do not count.
-double PeakBytes(const std::string& file, int64_t parts) {
+double ComputePeakBytes(const std::string& file, int64_t parts) {
   const pid_t child = fork();
   if (child == 0) {
     const auto bytes = base::ReadFile(file);
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
   // Memory first: a child starts with what its parent has touched.
   std::vector<double> peaks;
   for (const std::string& file : files) {
-    peaks.push_back(meshwright::PeakBytes(file, parts));
+    peaks.push_back(meshwright::ComputePeakBytes(file, parts));
   }
   std::printf("%10s %12s %8s %5s %8s %8s %8s %6s %12s %10s\n", "bytes",
               "instructions", "segments", "types", "parse", "load", "analyze",

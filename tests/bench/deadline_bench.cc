@@ -325,7 +325,7 @@ void Layouts(Bench& bench) {
     bench.Run("layout of " + std::to_string(axes) + " axes",
               [&](const Ending& ending) {
                 const auto found =
-                    layout::CheapestPath(problem, {.deadline = ending});
+                    layout::FindCheapestPath(problem, {.deadline = ending});
                 if (!found.ok()) return Outcome::kError;
                 return found->path.has_value() ? Outcome::kPlan
                                                : Outcome::kNone;

@@ -86,7 +86,7 @@ void Report(const Kind& kind) {
   for (int seed = 0; seed < kind.cases; ++seed) {
     const LayoutProblem problem = Make(kind, seed);
     absl::StatusOr<Conversion> best;
-    cold.push_back(Microseconds([&] { best = CheapestPath(problem); }));
+    cold.push_back(Microseconds([&] { best = FindCheapestPath(problem); }));
     if (!best.ok()) {
       std::printf("%s: %s\n", kind.name, best.status().ToString().c_str());
       return;
@@ -103,7 +103,7 @@ void Report(const Kind& kind) {
       ++unreached;
       continue;
     }
-    const auto greedy = GreedyPath(problem);
+    const auto greedy = FindGreedyPath(problem);
     if (!greedy.has_value()) {
       ++stuck;
     } else if (best->path->time.count() > 0) {

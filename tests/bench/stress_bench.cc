@@ -35,7 +35,7 @@ struct Result {
   double Peak() const { return peak / bytes; }
 };
 
-double PeakBytes() {
+double ComputePeakBytes() {
   std::ifstream status("/proc/self/status");
   std::string word;
   double kilobytes = 0;
@@ -64,7 +64,7 @@ Result Run(const StressModule& stress, int size) {
   const double start = CpuMilliseconds();
   const absl::Status status = WalkAll(bytes);
   result.milliseconds = CpuMilliseconds() - start;
-  result.peak = PeakBytes();
+  result.peak = ComputePeakBytes();
   std::snprintf(result.end, sizeof(result.end), "%s",
                 status.ok() ? "ok" : std::string(status.message()).c_str());
   return result;

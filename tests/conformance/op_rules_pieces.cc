@@ -54,7 +54,7 @@ Links FindLinks(const OpCase& one) {
   const ir::Module module = BuildModule(one);
   Links links;
   for (size_t i = 0; i < one.operands.size(); ++i) {
-    links.push_back(ir::DimLinks(module, module.root, static_cast<int>(i)));
+    links.push_back(ir::FindDimLinks(module, module.root, static_cast<int>(i)));
   }
   return links;
 }

@@ -190,7 +190,7 @@ TEST(OpRulesTest, ContractedPartsAddUp) {
       const Placed placed = Place(program, draw, generator.make(draw));
       const ir::Module module = BuildModule(placed.one);
       for (const ir::ContractedPair& pair :
-           ir::ContractedDims(module, module.root)) {
+           ir::FindContractedDims(module, module.root)) {
         const int cuts[2] = {pair.lhs, pair.rhs};
         OpCase piece = placed.one;
         bool divides = true;

@@ -113,7 +113,7 @@ TEST(LayoutPathsTest, GiveTheRightTensorOnTheCpuPlugin) {
         layout::MakeRandomLayout(
             seed, {.axes = 1 + seed % 4, .dims = 3, .max_devices = kCpuDevices})
             .problem;
-    const auto conversion = layout::CheapestPath(problem);
+    const auto conversion = layout::FindCheapestPath(problem);
     ASSERT_TRUE(conversion.ok()) << conversion.status();
     if (!conversion->path.has_value() || conversion->path->steps.empty()) {
       continue;

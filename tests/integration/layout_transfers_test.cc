@@ -175,7 +175,7 @@ TEST(TransfersTest, EveryPathGivesEveryDeviceItsTile) {
     for (const int64_t size : problem.shape) elements *= size;
     if (elements > 700) continue;  // every device looks at every element
     ++cases;
-    const auto conversion = CheapestPath(problem);
+    const auto conversion = FindCheapestPath(problem);
     ASSERT_TRUE(conversion.ok());
     if (conversion->path.has_value()) {
       Machine(problem).Run(*conversion->path);
@@ -184,7 +184,7 @@ TEST(TransfersTest, EveryPathGivesEveryDeviceItsTile) {
         exchanges += step.op == Op::kAllToAll;
       }
     }
-    const auto greedy = GreedyPath(problem);
+    const auto greedy = FindGreedyPath(problem);
     if (greedy.has_value()) Machine(problem).Run(*greedy);
     if (HasFailure()) return;
   }
@@ -198,7 +198,7 @@ TEST(TransfersTest, StepsCostWhatTheModelSays) {
   for (int seed = 0; seed < 2000; ++seed) {
     const RandomLayout random =
         MakeRandomLayout(seed, {.axes = 1 + seed % 4, .dims = 3});
-    const auto conversion = CheapestPath(random.problem);
+    const auto conversion = FindCheapestPath(random.problem);
     if (!conversion->path.has_value()) continue;
     for (size_t i = 0; i < conversion->path->steps.size(); ++i) {
       const Step& step = conversion->path->steps[i];
@@ -245,7 +245,7 @@ LayoutProblem Small() {
 
 TEST(TransfersTest, PermutesKeepWhatStays) {
   const LayoutProblem problem = Small();
-  const Path path = *CheapestPath(problem)->path;
+  const Path path = *FindCheapestPath(problem)->path;
   const auto transfers = Transfers(problem, path, 0);
   ASSERT_TRUE(transfers.ok());
   std::vector<std::pair<int64_t, int64_t>> pairs;
@@ -256,7 +256,7 @@ TEST(TransfersTest, PermutesKeepWhatStays) {
 
 TEST(TransfersTest, AStepThatDoesNotMakeItsSpecIsAnError) {
   const LayoutProblem problem = Small();
-  Path path = *CheapestPath(problem)->path;
+  Path path = *FindCheapestPath(problem)->path;
   path.specs[1] = {{}, {0}};
   EXPECT_EQ(Transfers(problem, path, 0).status().code(),
             absl::StatusCode::kInvalidArgument);

@@ -16,7 +16,7 @@ std::vector<exporting::NamedChoice> Plans(const segmenter::Analysis& analysis,
                                           const space::ProfileSpace& space,
                                           int random_plans, uint64_t seed) {
   std::vector<exporting::NamedChoice> plans =
-      exporting::Baselines(analysis, space);
+      exporting::MakeBaselines(analysis, space);
   std::mt19937_64 random(seed);
   for (int i = 0; i < random_plans; ++i) {
     exporting::NamedChoice plan{"random", {}};
@@ -95,7 +95,7 @@ absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
   std::map<std::string, std::string> names;
   for (const exporting::NamedChoice& plan : step.plans) {
     v1::Program program =
-        exporting::WholeProgram(step.analysis, step.space, plan.choice);
+        exporting::MakeWholeProgram(step.analysis, step.space, plan.choice);
     if (!names.emplace(program.key(), plan.name).second) continue;
     *job.add_programs() = std::move(program);
   }

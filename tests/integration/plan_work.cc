@@ -62,8 +62,8 @@ class Comparison {
   PlanWork Compare(const exporting::NamedChoice& plan) {
     PlanWork out;
     out.plan = plan.name;
-    Add(exporting::WholeProgram(analysis_, space_, plan.choice), &Amount::step,
-        1, out);
+    Add(exporting::MakeWholeProgram(analysis_, space_, plan.choice),
+        &Amount::step, 1, out);
     for (const auto& [program, count] :
          Counted(analysis_, space_, plan.choice)) {
       Add(space_.programs[program], &Amount::parts, count, out);

@@ -201,7 +201,7 @@ class RecomputeTest : public testing::Test {
     context.mesh = kMesh;
     context.keeps_barriers = false;
     space_ = BuildProfileSpace(*analysis_, context);
-    dp_ = exporting::Baselines(*analysis_, space_)[0].choice;
+    dp_ = exporting::MakeBaselines(*analysis_, space_)[0].choice;
   }
 
   const space::Configuration& At(int segment, int config) const {
@@ -260,7 +260,8 @@ class RecomputeTest : public testing::Test {
     v1::RunnerRequest request = OneRun(kMesh);
     std::set<std::string> keys;
     for (const space::SegmentChoice& it : choices) {
-      *request.add_programs() = exporting::WholeProgram(*analysis_, space_, it);
+      *request.add_programs() =
+          exporting::MakeWholeProgram(*analysis_, space_, it);
       const v1::Program& added = *request.programs().rbegin();
       EXPECT_TRUE(keys.insert(added.key()).second) << "the same step again";
     }

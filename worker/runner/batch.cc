@@ -97,7 +97,7 @@ absl::Status Batch::RunReference() {
 
 void Batch::RefuseReference(const absl::Status& status) {
   for (const v1::Program& program : request_.programs()) {
-    v1::ProfileResult row = FailureRow(
+    v1::ProfileResult row = MakeFailureRow(
         program.key(), v1::TRANSIENT, absl::UnavailableError(status.message()));
     row.set_reference_too_large(true);
     events_.Result(row);
@@ -133,7 +133,7 @@ absl::Status Batch::RunSequences() {
     const auto failure = failures.find(program.number);
     if (failure != failures.end()) {
       events_.Result(
-          FailureRow(program.result.key(), v1::CRASHED, failure->second));
+          MakeFailureRow(program.result.key(), v1::CRASHED, failure->second));
       continue;
     }
     if (program.loaded->program().timed_only()) {
@@ -160,20 +160,20 @@ absl::Status Batch::FitCompanions(BenchmarkedPrograms& loaded_programs) {
   if (footprint > options_.free_bytes) {
     return NeedsTooMuch(footprint, options_);
   }
-  std::erase_if(
-      loaded_programs, [&](const std::unique_ptr<BenchmarkedProgram>& loaded) {
-        if (!loaded->program().timed_only()) return false;
-        const int64_t needed = loaded->FootprintBytes();
-        if (footprint + needed <= options_.free_bytes) {
-          footprint += needed;
-          return false;
-        }
-        events_.Result(
-            FailureRow(loaded->program().key(), v1::TRANSIENT,
-                       absl::UnavailableError("there is no memory left beside "
-                                              "the sequence's programs")));
-        return true;
-      });
+  std::erase_if(loaded_programs,
+                [&](const std::unique_ptr<BenchmarkedProgram>& loaded) {
+                  if (!loaded->program().timed_only()) return false;
+                  const int64_t needed = loaded->FootprintBytes();
+                  if (footprint + needed <= options_.free_bytes) {
+                    footprint += needed;
+                    return false;
+                  }
+                  events_.Result(MakeFailureRow(
+                      loaded->program().key(), v1::TRANSIENT,
+                      absl::UnavailableError("there is no memory left beside "
+                                             "the sequence's programs")));
+                  return true;
+                });
   return absl::OkStatus();
 }
 
@@ -211,7 +211,7 @@ Batch::BenchmarkedPrograms Batch::Compile(int begin, int end) {
       compiled[i] = *std::move(loaded);
     } else {
       events_.Result(
-          FailureRow(program.key(), v1::COMPILE_FAILED, loaded.status()));
+          MakeFailureRow(program.key(), v1::COMPILE_FAILED, loaded.status()));
     }
   };
   base::ParallelFor(end - begin, compile, options_.compile_threads);
@@ -228,8 +228,8 @@ void Batch::MeasureInGroups(BenchmarkedPrograms loaded_programs) {
   for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
     const int64_t needed = loaded->FootprintBytes();
     if (needed > options_.free_bytes) {
-      events_.Result(FailureRow(loaded->program().key(), v1::TRANSIENT,
-                                NeedsTooMuch(needed, options_)));
+      events_.Result(MakeFailureRow(loaded->program().key(), v1::TRANSIENT,
+                                    NeedsTooMuch(needed, options_)));
       continue;
     }
     if (bytes + needed > options_.free_bytes && !group.empty()) {
@@ -321,7 +321,8 @@ void Batch::Learn(TimedProgram& program) {
 
 void Batch::Fail(TimedProgram& program, v1::Outcome outcome,
                  const absl::Status& status) {
-  events_.Result(FailureRow(program.loaded->program().key(), outcome, status));
+  events_.Result(
+      MakeFailureRow(program.loaded->program().key(), outcome, status));
   program.failed = true;
   program.loaded->Release();
 }

@@ -12,12 +12,13 @@
 namespace meshwright::worker::runner {
 namespace {
 
-absl::StatusOr<std::vector<Tiling>> Tile(const std::vector<TensorSlot>& slots,
-                                         absl::string_view what,
-                                         int partitions) {
-  std::vector<Tiling> tilings;
+absl::StatusOr<std::vector<TileAssignment>> Tile(
+    const std::vector<TensorSlot>& slots, absl::string_view what,
+    int partitions) {
+  std::vector<TileAssignment> tilings;
   for (const TensorSlot& slot : slots) {
-    auto tiling = Tiling::Create(slot.sharding, slot.dimensions, partitions);
+    auto tiling =
+        TileAssignment::Create(slot.sharding, slot.dimensions, partitions);
     if (!tiling.ok()) {
       return absl::Status(tiling.status().code(),
                           absl::StrCat(what, " ", tilings.size(), ": ",
@@ -124,7 +125,7 @@ void BenchmarkedProgram::OpenSets(int buffer_sets) {
 
 absl::Status BenchmarkedProgram::Upload(const pjrt::Client& client,
                                         const pjrt::HostArray& whole) {
-  const Tiling& tiling = inputs_[sets_.front().front().size()];
+  const TileAssignment& tiling = inputs_[sets_.front().front().size()];
   for (int device = 0; device < program_.num_partitions(); ++device) {
     const pjrt::HostArray shard = Cut(whole, tiling, device);
     for (auto& set : sets_) {
@@ -228,7 +229,7 @@ absl::StatusOr<std::vector<pjrt::HostArray>> BenchmarkedProgram::RunAndRead(
 
 absl::StatusOr<pjrt::HostArray> BenchmarkedProgram::Assemble(
     int output, const std::vector<std::vector<pjrt::Buffer>>& outputs) const {
-  const Tiling& tiling = outputs_[output];
+  const TileAssignment& tiling = outputs_[output];
   pjrt::HostArray whole;
   whole.type = signature_.outputs[output].type;
   whole.dimensions = tiling.dimensions();

@@ -88,8 +88,8 @@ class BenchmarkedProgram {
 
   const v1::Program& program_;
   Signature signature_;
-  std::vector<Tiling> inputs_;
-  std::vector<Tiling> outputs_;
+  std::vector<TileAssignment> inputs_;
+  std::vector<TileAssignment> outputs_;
   std::vector<int64_t> kept_;  // parameters no output takes over
   std::unique_ptr<pjrt::Executable> executable_;
   v1::DeviceMemory memory_;

@@ -10,8 +10,8 @@
 
 namespace meshwright::worker::runner {
 
-v1::ProfileResult FailureRow(const std::string& key, v1::Outcome outcome,
-                             const absl::Status& status) {
+v1::ProfileResult MakeFailureRow(const std::string& key, v1::Outcome outcome,
+                                 const absl::Status& status) {
   v1::ProfileResult result;
   result.set_key(key);
   if (absl::IsResourceExhausted(status)) {
@@ -79,7 +79,7 @@ absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
 
 void GroupTiming::Fail(TimedProgram& program, v1::Outcome outcome,
                        const absl::Status& status) {
-  context_.events.Result(FailureRow(program.result.key(), outcome, status));
+  context_.events.Result(MakeFailureRow(program.result.key(), outcome, status));
   program.failed = true;
   program.loaded->Release();
 }

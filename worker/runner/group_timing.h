@@ -36,8 +36,8 @@ struct TimedProgram {
 // kResourceExhausted is OUT_OF_MEMORY; of an execution (CRASHED) it is
 // TRANSIENT: a program that fits its devices and gets no memory shares them
 // with others.
-v1::ProfileResult FailureRow(const std::string& key, v1::Outcome outcome,
-                             const absl::Status& status);
+v1::ProfileResult MakeFailureRow(const std::string& key, v1::Outcome outcome,
+                                 const absl::Status& status);
 
 // What all groups of a batch are timed with. Null: there is none.
 struct TimingContext {

@@ -6,7 +6,7 @@ namespace meshwright::worker::runner {
 namespace {
 
 v1::Outcome ClassifyFailure(v1::Outcome outcome, const absl::Status& status) {
-  return FailureRow("key", outcome, status).outcome();
+  return MakeFailureRow("key", outcome, status).outcome();
 }
 
 TEST(FailureRowTest, MemoryThatOthersHaveIsNoRowOfTheStore) {
@@ -16,7 +16,7 @@ TEST(FailureRowTest, MemoryThatOthersHaveIsNoRowOfTheStore) {
   EXPECT_EQ(ClassifyFailure(v1::CRASHED, full), v1::TRANSIENT);
   EXPECT_EQ(ClassifyFailure(v1::CRASHED, absl::InternalError("x")),
             v1::CRASHED);
-  EXPECT_EQ(FailureRow("key", v1::CRASHED, full).reason(), "no memory");
+  EXPECT_EQ(MakeFailureRow("key", v1::CRASHED, full).reason(), "no memory");
 }
 
 }  // namespace

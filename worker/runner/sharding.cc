@@ -98,7 +98,7 @@ void CopyBox(const char* source, const std::vector<int64_t>& source_dimensions,
   }
 }
 
-std::vector<int64_t> ValidExtent(const Tiling& tiling,
+std::vector<int64_t> ValidExtent(const TileAssignment& tiling,
                                  const std::vector<int64_t>& offset) {
   std::vector<int64_t> extent = tiling.shard_dimensions();
   for (size_t d = 0; d < extent.size(); ++d) {
@@ -110,10 +110,10 @@ std::vector<int64_t> ValidExtent(const Tiling& tiling,
 
 }  // namespace
 
-absl::StatusOr<Tiling> Tiling::Create(const hlo::OpSharding& sharding,
-                                      std::vector<int64_t> dimensions,
-                                      int partition_count) {
-  Tiling tiling;
+absl::StatusOr<TileAssignment> TileAssignment::Create(
+    const hlo::OpSharding& sharding, std::vector<int64_t> dimensions,
+    int partition_count) {
+  TileAssignment tiling;
   const size_t rank = dimensions.size();
   tiling.places_.assign(partition_count, std::vector<int64_t>(rank, 0));
   tiling.shard_ = dimensions;
@@ -161,7 +161,7 @@ absl::StatusOr<Tiling> Tiling::Create(const hlo::OpSharding& sharding,
   return tiling;
 }
 
-std::vector<int64_t> Tiling::Offset(int device) const {
+std::vector<int64_t> TileAssignment::Offset(int device) const {
   std::vector<int64_t> offset = places_[device];
   for (size_t d = 0; d < offset.size(); ++d) {
     // A tile wholly outside starts at the end.
@@ -170,7 +170,7 @@ std::vector<int64_t> Tiling::Offset(int device) const {
   return offset;
 }
 
-std::vector<int> Tiling::FirstHolders() const {
+std::vector<int> TileAssignment::FirstHolders() const {
   std::vector<int> holders;
   std::set<std::vector<int64_t>> seen;
   for (int device = 0; device < partition_count(); ++device) {
@@ -179,7 +179,7 @@ std::vector<int> Tiling::FirstHolders() const {
   return holders;
 }
 
-pjrt::HostArray Cut(const pjrt::HostArray& whole, const Tiling& tiling,
+pjrt::HostArray Cut(const pjrt::HostArray& whole, const TileAssignment& tiling,
                     int device) {
   pjrt::HostArray shard;
   shard.type = whole.type;
@@ -197,8 +197,8 @@ pjrt::HostArray Cut(const pjrt::HostArray& whole, const Tiling& tiling,
   return shard;
 }
 
-void Paste(const pjrt::HostArray& shard, const Tiling& tiling, int device,
-           pjrt::HostArray& whole) {
+void Paste(const pjrt::HostArray& shard, const TileAssignment& tiling,
+           int device, pjrt::HostArray& whole) {
   const std::vector<int64_t> offset = tiling.Offset(device);
   CopyBox(shard.bytes.data(), shard.dimensions,
           std::vector<int64_t>(offset.size(), 0), whole.bytes.data(),

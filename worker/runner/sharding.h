@@ -20,11 +20,11 @@
 
 namespace meshwright::worker::runner {
 
-class Tiling {
+class TileAssignment {
  public:
-  static absl::StatusOr<Tiling> Create(const hlo::OpSharding& sharding,
-                                       std::vector<int64_t> dimensions,
-                                       int partition_count);
+  static absl::StatusOr<TileAssignment> Create(const hlo::OpSharding& sharding,
+                                               std::vector<int64_t> dimensions,
+                                               int partition_count);
 
   int partition_count() const { return static_cast<int>(places_.size()); }
   const std::vector<int64_t>& dimensions() const { return dimensions_; }
@@ -35,7 +35,7 @@ class Tiling {
   std::vector<int> FirstHolders() const;
 
  private:
-  Tiling() = default;
+  TileAssignment() = default;
 
   std::vector<int64_t> dimensions_;
   std::vector<int64_t> shard_;
@@ -43,12 +43,12 @@ class Tiling {
 };
 
 // The shard of one device; its padding is zero.
-pjrt::HostArray Cut(const pjrt::HostArray& whole, const Tiling& tiling,
+pjrt::HostArray Cut(const pjrt::HostArray& whole, const TileAssignment& tiling,
                     int device);
 
 // Writes the unpadded part of one device's shard into the whole tensor.
-void Paste(const pjrt::HostArray& shard, const Tiling& tiling, int device,
-           pjrt::HostArray& whole);
+void Paste(const pjrt::HostArray& shard, const TileAssignment& tiling,
+           int device, pjrt::HostArray& whole);
 
 }  // namespace meshwright::worker::runner
 

@@ -29,14 +29,14 @@ std::vector<int> Elements(const pjrt::HostArray& array) {
 }
 
 TEST(ShardingTest, RowsOfTwo) {
-  const auto tiling = Tiling::Create(pjrt::Tiled({2, 1}), {2, 3}, 2);
+  const auto tiling = TileAssignment::Create(pjrt::Tiled({2, 1}), {2, 3}, 2);
   ASSERT_TRUE(tiling.ok());
   EXPECT_THAT(Elements(Cut(Counting({2, 3}), *tiling, 1)),
               ElementsAre(4, 5, 6));
 }
 
 TEST(ShardingTest, UnevenTilesArePaddedWithZero) {
-  const auto tiling = Tiling::Create(pjrt::Tiled({4}), {5}, 4);
+  const auto tiling = TileAssignment::Create(pjrt::Tiled({4}), {5}, 4);
   ASSERT_TRUE(tiling.ok());
   EXPECT_THAT(tiling->shard_dimensions(), ElementsAre(2));
   EXPECT_THAT(Elements(Cut(Counting({5}), *tiling, 2)), ElementsAre(5, 0));
@@ -52,21 +52,21 @@ TEST(ShardingTest, TransposedIota) {
   sharding.add_iota_reshape_dims(2);
   sharding.add_iota_transpose_perm(1);
   sharding.add_iota_transpose_perm(0);
-  const auto tiling = Tiling::Create(sharding, {4}, 4);
+  const auto tiling = TileAssignment::Create(sharding, {4}, 4);
   ASSERT_TRUE(tiling.ok()) << tiling.status();
   EXPECT_THAT(Elements(Cut(Counting({4}), *tiling, 2)), ElementsAre(2));
   EXPECT_THAT(Elements(Cut(Counting({4}), *tiling, 1)), ElementsAre(3));
 }
 
 TEST(ShardingTest, MisfitsAreRefused) {
-  EXPECT_FALSE(Tiling::Create(pjrt::Tiled({2}), {4, 4}, 2).ok());
-  EXPECT_FALSE(Tiling::Create(pjrt::Tiled({2, 1}), {4, 4}, 4).ok());
+  EXPECT_FALSE(TileAssignment::Create(pjrt::Tiled({2}), {4, 4}, 2).ok());
+  EXPECT_FALSE(TileAssignment::Create(pjrt::Tiled({2, 1}), {4, 4}, 4).ok());
   hlo::OpSharding twice = pjrt::Tiled({2});
   twice.set_tile_assignment_devices(1, 0);
-  EXPECT_FALSE(Tiling::Create(twice, {4}, 2).ok());
+  EXPECT_FALSE(TileAssignment::Create(twice, {4}, 2).ok());
   hlo::OpSharding manual;
   manual.set_type(hlo::OpSharding::MANUAL);
-  EXPECT_EQ(Tiling::Create(manual, {4}, 2).status().code(),
+  EXPECT_EQ(TileAssignment::Create(manual, {4}, 2).status().code(),
             absl::StatusCode::kUnimplemented);
 }
 
@@ -113,7 +113,7 @@ TEST(ShardingTest, CutThenPasteIsTheWhole) {
     for (int64_t& dimension : dimensions) dimension = 1 + random() % 7;
     const auto sharding =
         RandomSharding(static_cast<int>(dimensions.size()), devices, random);
-    const auto tiling = Tiling::Create(sharding, dimensions, devices);
+    const auto tiling = TileAssignment::Create(sharding, dimensions, devices);
     ASSERT_TRUE(tiling.ok()) << tiling.status() << sharding.DebugString();
     const pjrt::HostArray whole = Counting(dimensions);
     pjrt::HostArray back = whole;

@@ -40,7 +40,7 @@ bool IsKept(std::string_view variable) {
                               });
 }
 
-std::vector<std::string> RunnerEnvironment(const std::string& xla_flags) {
+std::vector<std::string> MakeRunnerEnvironment(const std::string& xla_flags) {
   std::vector<std::string> kept;
   for (char** it = environ; *it != nullptr; ++it) {
     const std::string_view entry = *it;

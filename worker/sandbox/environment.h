@@ -1,4 +1,4 @@
-// RunnerEnvironment: what a runner sees of its parent's environment.
+// MakeRunnerEnvironment: what a runner sees of its parent's environment.
 //
 // Concept: a variable that changes what the compiler makes, or how fast it
 // runs, would change times without changing keys. So the runner sees a stated
@@ -23,7 +23,7 @@ bool IsKept(std::string_view variable);
 
 // "NAME=value" of this process's variables that are kept, and XLA_FLAGS where
 // there are any.
-std::vector<std::string> RunnerEnvironment(const std::string& xla_flags);
+std::vector<std::string> MakeRunnerEnvironment(const std::string& xla_flags);
 
 }  // namespace meshwright::worker::sandbox
 

@@ -21,7 +21,7 @@ TEST(EnvironmentTest, OnlyTheStatedVariablesAreKept) {
   setenv("CUDA_VISIBLE_DEVICES", "1", 1);
   // It changes what a product of matrices costs, and no key.
   setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
-  const auto kept = RunnerEnvironment("");
+  const auto kept = MakeRunnerEnvironment("");
   EXPECT_THAT(kept, Contains("MESHWRIGHT_CALM_SECONDS=0"));
   EXPECT_THAT(kept, Not(Contains(HasSubstr("MESHWRIGHT_TOKEN"))));
   EXPECT_THAT(kept, Not(Contains(HasSubstr("MESHWRIGHT_SOMETHING"))));
@@ -33,10 +33,10 @@ TEST(EnvironmentTest, OnlyTheStatedVariablesAreKept) {
 TEST(EnvironmentTest, FlagsAreThoseOfTheOperatorAndOfTheRequest) {
   setenv("XLA_FLAGS", "--ours", 1);
   setenv("MESHWRIGHT_XLA_FLAGS", "--xla_b=2", 1);
-  EXPECT_THAT(RunnerEnvironment("--xla_a=1"),
+  EXPECT_THAT(MakeRunnerEnvironment("--xla_a=1"),
               Contains("XLA_FLAGS=--xla_b=2 --xla_a=1"));
   unsetenv("MESHWRIGHT_XLA_FLAGS");
-  const auto kept = RunnerEnvironment("--xla_a=1");
+  const auto kept = MakeRunnerEnvironment("--xla_a=1");
   EXPECT_THAT(kept, Contains("XLA_FLAGS=--xla_a=1"));
   EXPECT_THAT(kept, Not(Contains("XLA_FLAGS=--ours")));
 }

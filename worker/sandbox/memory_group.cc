@@ -170,7 +170,7 @@ absl::Status MemoryGroup::Add(pid_t process) {
   return WriteControl(path_ / "cgroup.procs", absl::StrCat(process));
 }
 
-int64_t RunnerMemoryLimit() {
+int64_t ComputeRunnerMemoryLimit() {
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) /
          100 * 95;
 }

@@ -48,7 +48,7 @@ class MemoryGroup {
 
 // What a runner may have, so that the rest of the machine goes on: 95 % of its
 // memory.
-int64_t RunnerMemoryLimit();
+int64_t ComputeRunnerMemoryLimit();
 
 }  // namespace meshwright::worker::sandbox
 

@@ -134,7 +134,7 @@ absl::Status BatchRun::Run() {
                                                     ? ScratchFolder()
                                                     : options_.scratch_folder,
                                                 kFolderPrefix));
-  memory_ = MemoryGroup::Make(RunnerMemoryLimit());
+  memory_ = MemoryGroup::Make(ComputeRunnerMemoryLimit());
   while (true) {
     const v1::RunnerRequest rest = Rest();
     ASSIGN_OR_RETURN(const Ending ending, RunChild(rest));
@@ -191,7 +191,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
   ASSIGN_OR_RETURN(
       const auto child,
       ChildProcess::Spawn(arguments,
-                          RunnerEnvironment(request_.options().xla_flags()),
+                          MakeRunnerEnvironment(request_.options().xla_flags()),
                           progress_->file()));
   if (memory_.ok()) {
     const absl::Status added = (*memory_)->Add(child->pid());

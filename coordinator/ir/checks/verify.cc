@@ -125,7 +125,7 @@ class ShapeChecker {
     const auto dims = MakeDotDims(it_.attributes().dot_dimension_numbers(),
                                   Operand(0), Operand(1));
     if (!dims.ok() ||
-        dims->OutputDims(Operand(0), Operand(1)) != it_.shape.dims) {
+        dims->FindOutputDims(Operand(0), Operand(1)) != it_.shape.dims) {
       return kWrongDims;
     }
     return nullptr;

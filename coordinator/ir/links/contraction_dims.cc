@@ -70,7 +70,8 @@ DotDims GetContractionDims(const Module& module, ValueId contraction) {
              : MakeConvolutionDims(module, contraction);
 }
 
-std::vector<ContractedPair> ContractedDims(const Module& module, ValueId id) {
+std::vector<ContractedPair> FindContractedDims(const Module& module,
+                                               ValueId id) {
   if (module.at(id).opcode != Opcode::kDot &&
       module.at(id).opcode != Opcode::kConvolution) {
     return {};

@@ -37,7 +37,8 @@ struct ContractedPair {
   int rhs = 0;
   bool operator==(const ContractedPair&) const = default;
 };
-std::vector<ContractedPair> ContractedDims(const Module& module, ValueId id);
+std::vector<ContractedPair> FindContractedDims(const Module& module,
+                                               ValueId id);
 
 }  // namespace meshwright::ir
 

@@ -110,7 +110,7 @@ std::vector<DimLink> BitcastLinks(const Shape& in, const Shape& out) {
       out.element_count() * out_bits.back()) {
     return {};  // parts of bytes are left over
   }
-  std::vector<DimLink> links = ReshapeLinks(in_bits, out_bits);
+  std::vector<DimLink> links = FindReshapeLinks(in_bits, out_bits);
   std::erase_if(links, [&](const DimLink& link) {
     return link.in == in.rank() || link.out == out.rank();
   });
@@ -119,8 +119,8 @@ std::vector<DimLink> BitcastLinks(const Shape& in, const Shape& out) {
 
 }  // namespace
 
-std::vector<DimLink> ReshapeLinks(const std::vector<int64_t>& in,
-                                  const std::vector<int64_t>& out) {
+std::vector<DimLink> FindReshapeLinks(const std::vector<int64_t>& in,
+                                      const std::vector<int64_t>& out) {
   std::vector<DimLink> links;
   size_t i = 0;
   size_t j = 0;
@@ -151,7 +151,8 @@ bool IsTransformed(const Module& module, ValueId id, int dim) {
   return dim >= rank - it.attributes().fft_length_size();
 }
 
-std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
+std::vector<DimLink> FindDimLinks(const Module& module, ValueId user,
+                                  int operand) {
   const Instruction& it = module.at(user);
   const Instruction& source = module.at(it.operands[operand]);
   const std::vector<int64_t>* in = UniformDims(source.shape);
@@ -171,7 +172,7 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
     case Opcode::kGetTupleElement:
       return alike ? Identity(rank) : std::vector<DimLink>{};
     case Opcode::kReshape:
-      return ReshapeLinks(*in, *out);
+      return FindReshapeLinks(*in, *out);
     case Opcode::kBitcast:
     case Opcode::kBitcastConvert:
       return BitcastLinks(source.shape, it.shape);
@@ -207,13 +208,13 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
     case Opcode::kConcatenate:
       return ConcatenateLinks(it, *in);
     case Opcode::kConvolution:
-      return ConvolutionLinks(module, it, operand);
+      return FindConvolutionLinks(module, it, operand);
     case Opcode::kDot:
       return DotLinks(module, user, operand);
     case Opcode::kDynamicSlice:
-      return DynamicSliceLinks(module, it, operand);
+      return FindDynamicSliceLinks(module, it, operand);
     case Opcode::kDynamicUpdateSlice:
-      return DynamicUpdateSliceLinks(module, it, operand);
+      return FindDynamicUpdateSliceLinks(module, it, operand);
     case Opcode::kFft:
       return Leading(rank - it.attributes().fft_length_size());
     case Opcode::kGather:

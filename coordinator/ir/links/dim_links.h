@@ -27,7 +27,8 @@ namespace meshwright::ir {
 // The links from operand number `operand` of `user`. Tuples whose elements have
 // equal dimensions (variadic reduce and sort) count as one such array; other
 // tuples link nothing.
-std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand);
+std::vector<DimLink> FindDimLinks(const Module& module, ValueId user,
+                                  int operand);
 
 // Whether `id` transforms that dimension of its operand (an fft). XLA's
 // partitioner has a way of its own to split one, which knows the last alone:
@@ -35,8 +36,8 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand);
 bool IsTransformed(const Module& module, ValueId id, int dim);
 
 // Pairs of the outermost dimensions of every group of a reshape.
-std::vector<DimLink> ReshapeLinks(const std::vector<int64_t>& in,
-                                  const std::vector<int64_t>& out);
+std::vector<DimLink> FindReshapeLinks(const std::vector<int64_t>& in,
+                                      const std::vector<int64_t>& out);
 
 }  // namespace meshwright::ir
 

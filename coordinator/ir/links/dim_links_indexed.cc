@@ -108,15 +108,15 @@ std::vector<DimLink> ScatterLinks(const Module& module, const Instruction& it,
   return links;
 }
 
-std::vector<DimLink> DynamicSliceLinks(const Module& module,
-                                       const Instruction& it, int operand) {
+std::vector<DimLink> FindDynamicSliceLinks(const Module& module,
+                                           const Instruction& it, int operand) {
   if (operand > 0) return {};
   return SameSize(module.at(it.operands[0]).shape, it.shape);
 }
 
-std::vector<DimLink> DynamicUpdateSliceLinks(const Module& module,
-                                             const Instruction& it,
-                                             int operand) {
+std::vector<DimLink> FindDynamicUpdateSliceLinks(const Module& module,
+                                                 const Instruction& it,
+                                                 int operand) {
   if (operand > 1) return {};
   return SameSize(module.at(it.operands[1]).shape, it.shape);
 }

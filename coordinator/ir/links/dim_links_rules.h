@@ -27,13 +27,13 @@ std::vector<DimLink> GatherLinks(const Module& module, const Instruction& it,
                                  int operand);
 std::vector<DimLink> ScatterLinks(const Module& module, const Instruction& it,
                                   int operand);
-std::vector<DimLink> DynamicSliceLinks(const Module& module,
-                                       const Instruction& it, int operand);
-std::vector<DimLink> DynamicUpdateSliceLinks(const Module& module,
-                                             const Instruction& it,
-                                             int operand);
-std::vector<DimLink> ConvolutionLinks(const Module& module,
-                                      const Instruction& it, int operand);
+std::vector<DimLink> FindDynamicSliceLinks(const Module& module,
+                                           const Instruction& it, int operand);
+std::vector<DimLink> FindDynamicUpdateSliceLinks(const Module& module,
+                                                 const Instruction& it,
+                                                 int operand);
+std::vector<DimLink> FindConvolutionLinks(const Module& module,
+                                          const Instruction& it, int operand);
 std::vector<DimLink> ReduceWindowLinks(const Module& module,
                                        const Instruction& it, int operand);
 std::vector<DimLink> SelectAndScatterLinks(const Module& module,

@@ -24,23 +24,23 @@ absl::StatusOr<Module> Lines(const std::string& lines) {
 }
 
 TEST(ReshapeLinksTest, MergingKeepsTheOutermost) {
-  EXPECT_THAT(ReshapeLinks({8, 64, 256}, {512, 256}),
+  EXPECT_THAT(FindReshapeLinks({8, 64, 256}, {512, 256}),
               ElementsAre(DimLink{0, 0}, DimLink{2, 1}));
 }
 
 TEST(ReshapeLinksTest, SplittingKeepsTheOutermost) {
-  EXPECT_THAT(ReshapeLinks({8, 64, 256}, {8, 64, 8, 32}),
+  EXPECT_THAT(FindReshapeLinks({8, 64, 256}, {8, 64, 8, 32}),
               ElementsAre(DimLink{0, 0}, DimLink{1, 1}, DimLink{2, 2}));
 }
 
 TEST(ReshapeLinksTest, UnitDimensionsAreSkipped) {
-  EXPECT_THAT(ReshapeLinks({1, 8, 1, 64}, {8, 64, 1}),
+  EXPECT_THAT(FindReshapeLinks({1, 8, 1, 64}, {8, 64, 1}),
               ElementsAre(DimLink{1, 0}, DimLink{3, 1}));
-  EXPECT_THAT(ReshapeLinks({1, 1}, {}), IsEmpty());
+  EXPECT_THAT(FindReshapeLinks({1, 1}, {}), IsEmpty());
 }
 
 TEST(ReshapeLinksTest, CrossingGroupsLinkTheirHeadsOnly) {
-  EXPECT_THAT(ReshapeLinks({6, 4}, {8, 3}), ElementsAre(DimLink{0, 0}));
+  EXPECT_THAT(FindReshapeLinks({6, 4}, {8, 3}), ElementsAre(DimLink{0, 0}));
 }
 
 TEST(BitcastLinksTest, ThePartsOfAnElementDoNotLink) {
@@ -48,13 +48,13 @@ TEST(BitcastLinksTest, ThePartsOfAnElementDoNotLink) {
       "p = f32[4,6] parameter(0)\n"
       "ROOT r = u8[4,6,4] bitcast-convert(p)");
   ASSERT_TRUE(narrow.ok()) << narrow.status();
-  EXPECT_THAT(DimLinks(*narrow, narrow->root, 0),
+  EXPECT_THAT(FindDimLinks(*narrow, narrow->root, 0),
               ElementsAre(DimLink{0, 0}, DimLink{1, 1}));
   const auto wide = Lines(
       "p = s4[4,6,2] parameter(0)\n"
       "ROOT r = u8[4,6] bitcast-convert(p)");
   ASSERT_TRUE(wide.ok()) << wide.status();
-  EXPECT_THAT(DimLinks(*wide, wide->root, 0),
+  EXPECT_THAT(FindDimLinks(*wide, wide->root, 0),
               ElementsAre(DimLink{0, 0}, DimLink{1, 1}));
 }
 
@@ -80,17 +80,17 @@ TEST(ContractionTest, DepthwiseConvolutionsContractTheirWindow) {
       Lines(Convolution("f32[1,1,4,8]", "window={size=1x1}, ", 1));
   ASSERT_TRUE(plain.ok()) << plain.status();
   EXPECT_TRUE(IsContraction(*plain, plain->root));
-  EXPECT_THAT(ContractedDims(*plain, plain->root),
+  EXPECT_THAT(FindContractedDims(*plain, plain->root),
               ElementsAre(ContractedPair{3, 2}));
 
   const auto depthwise =
       Lines(Convolution("f32[3,3,1,8]", "window={size=3x3 pad=1_1x1_1}, ", 4));
   ASSERT_TRUE(depthwise.ok()) << depthwise.status();
   EXPECT_TRUE(IsContraction(*depthwise, depthwise->root));
-  EXPECT_THAT(ContractedDims(*depthwise, depthwise->root), IsEmpty());
-  EXPECT_THAT(DimLinks(*depthwise, depthwise->root, 0),
+  EXPECT_THAT(FindContractedDims(*depthwise, depthwise->root), IsEmpty());
+  EXPECT_THAT(FindDimLinks(*depthwise, depthwise->root, 0),
               ElementsAre(DimLink{0, 0}, DimLink{3, 3, 4}));
-  EXPECT_THAT(DimLinks(*depthwise, depthwise->root, 1),
+  EXPECT_THAT(FindDimLinks(*depthwise, depthwise->root, 1),
               ElementsAre(DimLink{3, 3, 4}));
 
   const auto scale =

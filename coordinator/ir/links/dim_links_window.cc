@@ -40,8 +40,8 @@ std::vector<DimLink> ApartLinks(const Instruction& it,
 
 }  // namespace
 
-std::vector<DimLink> ConvolutionLinks(const Module& module,
-                                      const Instruction& it, int operand) {
+std::vector<DimLink> FindConvolutionLinks(const Module& module,
+                                          const Instruction& it, int operand) {
   const auto& numbers = it.attributes().convolution_dimension_numbers();
   const int64_t feature_groups = it.attributes().feature_group_count();
   const int64_t batch_groups = it.attributes().batch_group_count();

@@ -25,8 +25,8 @@ bool Pair(DotDims& dims, DotRole role, const Repeated& lhs_dims,
 
 }  // namespace
 
-std::vector<int64_t> DotDims::OutputDims(const Shape& lhs,
-                                         const Shape& rhs) const {
+std::vector<int64_t> DotDims::FindOutputDims(const Shape& lhs,
+                                             const Shape& rhs) const {
   std::vector<int64_t> output;
   const Shape* shapes[2] = {&lhs, &rhs};
   for (int s = 0; s < 2; ++s) {

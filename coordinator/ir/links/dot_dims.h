@@ -31,7 +31,7 @@ struct DotDims {
   };
   std::vector<Dim> side[2];  // lhs, rhs
 
-  std::vector<int64_t> OutputDims(const Shape& lhs, const Shape& rhs) const;
+  std::vector<int64_t> FindOutputDims(const Shape& lhs, const Shape& rhs) const;
   int count(DotRole role) const;  // on the lhs
 };
 

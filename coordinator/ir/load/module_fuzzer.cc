@@ -31,7 +31,8 @@ void Exercise(std::string_view bytes) {
     for (size_t i = 0; i < it.operands.size(); ++i) {
       const auto* in = UniformDims(module->at(it.operands[i]).shape);
       const auto* out = UniformDims(it.shape);
-      for (const DimLink& link : DimLinks(*module, id, static_cast<int>(i))) {
+      for (const DimLink& link :
+           FindDimLinks(*module, id, static_cast<int>(i))) {
         // A link that names no dimension sends its reader out of bounds.
         if (in == nullptr || out == nullptr || link.in < 0 || link.out < 0 ||
             link.in >= static_cast<int>(in->size()) ||

@@ -111,7 +111,7 @@ class FusedSplitter {
       const Instruction& it = module_.at(id);
       if (it.opcode == Opcode::kDot && IsContraction(module_, id)) {
         for (int side = 0; side < 2; ++side) {
-          for (const DimLink& link : DimLinks(module_, id, side)) {
+          for (const DimLink& link : FindDimLinks(module_, id, side)) {
             if (link.out != dim) continue;
             const DotDims dims = GetDotDims(module_, id);
             if (dims.side[side][link.in].role != DotRole::kFree) {
@@ -129,7 +129,7 @@ class FusedSplitter {
       std::optional<ValueId> next;
       int next_dim = 0;
       for (size_t i = 0; i < it.operands.size() && !next.has_value(); ++i) {
-        for (const DimLink& link : DimLinks(module_, id, i)) {
+        for (const DimLink& link : FindDimLinks(module_, id, i)) {
           if (link.out != dim || !HasContraction(it.operands[i])) continue;
           if (module_.at(it.operands[i]).shape.dims[link.in] !=
               it.shape.dims[dim]) {
@@ -202,7 +202,7 @@ class FusedSplitter {
       return AppendSlice(id, dim, range);
     }
     for (int side = 0; side < (dot ? 2 : 1); ++side) {
-      for (const DimLink& link : DimLinks(module_, id, side)) {
+      for (const DimLink& link : FindDimLinks(module_, id, side)) {
         if (link.out != dim || !CutsAlike(id, side, link)) continue;
         copy.operands[side] =
             PushSlice(copy.operands[side], link.in, range, steps);
@@ -412,7 +412,7 @@ class FusedSplitter {
 
   void SplitReduce(ValueId user, ValueId joined, int dim) {
     std::optional<int> output;
-    for (const DimLink& link : DimLinks(module_, user, 0)) {
+    for (const DimLink& link : FindDimLinks(module_, user, 0)) {
       if (link.in == dim) output = link.out;
     }
     if (!output.has_value()) return;

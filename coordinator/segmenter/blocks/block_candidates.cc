@@ -32,7 +32,7 @@ RootSplit SplitAlongOutput(const Module& module, ValueId root, int out) {
   RootSplit split;
   split.out = out;
   for (int side = 0; side < 2; ++side) {
-    for (const DimLink& link : ir::DimLinks(module, root, side)) {
+    for (const DimLink& link : ir::FindDimLinks(module, root, side)) {
       if (link.out == out) (side == 0 ? split.lhs : split.rhs) = link.in;
     }
   }
@@ -54,7 +54,7 @@ std::map<int, Sizes> FindSizes(const Module& module, const GrownBlocks& grown) {
       add(static_cast<int>(dim), dims[dim]);
     }
     if (module.at(id).opcode != Opcode::kConvolution) continue;
-    for (const DimLink& link : ir::DimLinks(module, id, 1)) {
+    for (const DimLink& link : ir::FindDimLinks(module, id, 1)) {
       if (link.groups != 0) add(link.out, link.groups);
     }
   }
@@ -94,9 +94,9 @@ class CandidateFinder {
           grown_.roots.begin(), grown_.roots.end(), id,
           [](const Root& it, ValueId wanted) { return it.id < wanted; });
       by_root[StrategyKind::kRows].push_back(
-          Along(root, OutputDims(module_, grown_, root, /*rows=*/true)));
+          Along(root, FindOutputDims(module_, grown_, root, /*rows=*/true)));
       by_root[StrategyKind::kColumns].push_back(
-          Along(root, OutputDims(module_, grown_, root, /*rows=*/false)));
+          Along(root, FindOutputDims(module_, grown_, root, /*rows=*/false)));
       by_root[StrategyKind::kExperts].push_back(Along(root, ExpertDims(root)));
       by_root[StrategyKind::kContraction].push_back(Contracted(root));
     }
@@ -132,7 +132,7 @@ class CandidateFinder {
     const ir::Shape& lhs = module_.at(module_.at(root.id).operands[0]).shape;
     std::vector<RootCandidate> candidates;
     for (const ir::ContractedPair& pair :
-         ir::ContractedDims(module_, root.id)) {
+         ir::FindContractedDims(module_, root.id)) {
       candidates.push_back(
           {{pair.lhs, pair.rhs, {}}, nullptr, {{lhs.dims[pair.lhs], root.id}}});
     }

@@ -206,7 +206,7 @@ class BlockGrower {
     for (size_t i = 0; i < it.operands.size(); ++i) {
       const ValueState& state = states_[it.operands[i]];
       if (!state.inside || blocks_.Find(*state.block) != *out.block) continue;
-      for (const DimLink& link : ir::DimLinks(module_, id, i)) {
+      for (const DimLink& link : ir::FindDimLinks(module_, id, i)) {
         SetLabel(out, link.out, state.labels[link.in]);
       }
     }
@@ -228,7 +228,7 @@ class BlockGrower {
                              const ValueState& from) const {
     if (module_.at(id).opcode != Opcode::kReduce) return false;
     std::vector<char> kept(from.labels.size(), 0);
-    for (const DimLink& link : ir::DimLinks(module_, id, operand)) {
+    for (const DimLink& link : ir::FindDimLinks(module_, id, operand)) {
       kept[link.in] = 1;
     }
     const std::set<int> split = SplitLabels(blocks_.Find(*from.block));
@@ -252,7 +252,7 @@ class BlockGrower {
     for (size_t i = 0; i < std::min(roots.size(), kMaxRoots); ++i) {
       const Root& it = grown_.roots[roots[i]];
       for (const bool rows : {true, false}) {
-        const std::vector<int> dims = OutputDims(module_, grown_, it, rows);
+        const std::vector<int> dims = FindOutputDims(module_, grown_, it, rows);
         if (dims.empty()) continue;
         const auto divisible =
             std::find_if(dims.begin(), dims.end(), [&](int dim) {
@@ -327,8 +327,8 @@ class BlockGrower {
 
 }  // namespace
 
-std::vector<int> OutputDims(const Module& module, const GrownBlocks& grown,
-                            const GrownBlocks::Root& root, bool rows) {
+std::vector<int> FindOutputDims(const Module& module, const GrownBlocks& grown,
+                                const GrownBlocks::Root& root, bool rows) {
   std::vector<int> dims;
   const ir::DotDims numbers = ir::GetContractionDims(module, root.id);
   const int side = rows ? root.row_operand : 1 - root.row_operand;

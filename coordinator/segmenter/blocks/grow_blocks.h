@@ -62,8 +62,9 @@ GrownBlocks GrowBlocks(const ir::Module& module, const ForwardBackward& passes,
                        const std::vector<int64_t>& axis_sizes);
 
 // Output dimensions of a root outermost first: its rows, or its columns.
-std::vector<int> OutputDims(const ir::Module& module, const GrownBlocks& grown,
-                            const GrownBlocks::Root& root, bool rows);
+std::vector<int> FindOutputDims(const ir::Module& module,
+                                const GrownBlocks& grown,
+                                const GrownBlocks::Root& root, bool rows);
 
 }  // namespace meshwright::segmenter
 

@@ -28,7 +28,7 @@ class GradientMatcher {
       : module_(module),
         passes_(passes),
         classes_(classes),
-        bases_(LayoutBases(module, &classes)),
+        bases_(FindLayoutBases(module, &classes)),
         seen_by_(module.size()),
         looks_left_(kMaxMatchLooks * module.size()) {}
 

@@ -68,7 +68,7 @@ bool Climb(const Module& module, const std::vector<ValueId>* classes,
   const Step step = Next(module, classes, place.value);
   if (!step.value.has_value()) return false;
   if (!step.same) {
-    const auto links = ir::DimLinks(module, place.value, 0);
+    const auto links = ir::FindDimLinks(module, place.value, 0);
     const auto& in = module.at(*step.value).shape.dims;
     const auto& out = module.at(place.value).shape.dims;
     for (std::optional<int>& dim : place.dims) {
@@ -111,8 +111,8 @@ std::optional<ValueId> SameValue(const Module& module, ValueId id) {
   return std::nullopt;
 }
 
-std::vector<ValueId> LayoutBases(const Module& module,
-                                 const std::vector<ValueId>* classes) {
+std::vector<ValueId> FindLayoutBases(const Module& module,
+                                     const std::vector<ValueId>* classes) {
   std::vector<ValueId> bases(module.size());
   for (const ValueId id : module.ids()) {
     const Step step = Next(module, classes, id);

@@ -25,8 +25,8 @@ namespace meshwright::segmenter {
 std::optional<ir::ValueId> SameValue(const ir::Module& module, ir::ValueId id);
 
 // The end of every value's walk. `classes` (value_numbering.h) may be null.
-std::vector<ir::ValueId> LayoutBases(const ir::Module& module,
-                                     const std::vector<ir::ValueId>* classes);
+std::vector<ir::ValueId> FindLayoutBases(
+    const ir::Module& module, const std::vector<ir::ValueId>* classes);
 
 // For every dimension of `first` the same one of `second`, where both
 // rearrange one value, as far as known. Each step of the walks takes one of

@@ -121,7 +121,7 @@ class LossFinder {
     readers_.resize(module_.size());
     number_.resize(module_.size());
     has_argument_.assign(module_.size(), 0);
-    const std::vector<ValueId> bases = LayoutBases(module_, nullptr);
+    const std::vector<ValueId> bases = FindLayoutBases(module_, nullptr);
     for (const ValueId id : module_.ids()) {
       const ir::Instruction& it = module_.at(id);
       order_.Follow(id, it.operands);

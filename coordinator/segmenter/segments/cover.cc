@@ -209,8 +209,8 @@ class Coverer {
 
 }  // namespace
 
-std::vector<uint64_t> BlockHashes(const BlockGraph& blocks,
-                                  const Segment& segment) {
+std::vector<uint64_t> ListBlockHashes(const BlockGraph& blocks,
+                                      const Segment& segment) {
   std::vector<uint64_t> hashes;
   for (int b = segment.first_block; b < segment.last_block; ++b) {
     hashes.push_back(blocks.blocks[b].hash);

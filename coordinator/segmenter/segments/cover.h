@@ -23,8 +23,8 @@ struct Segment {
 };
 
 // Block hashes of a segment: the same for equal segments.
-std::vector<uint64_t> BlockHashes(const BlockGraph& blocks,
-                                  const Segment& segment);
+std::vector<uint64_t> ListBlockHashes(const BlockGraph& blocks,
+                                      const Segment& segment);
 
 // The cover alone: block hashes and strategy counts -> segments. The search for
 // repeats is bounded; where the bound ends it, `cut_short` is set, where there

@@ -30,9 +30,10 @@ class PrologueFinder {
   std::vector<char> Find(const std::vector<Segment>& cover) {
     looks_left_ = kMaxLooks * static_cast<int64_t>(module_.size());
     std::vector<ValueId> boundaries;
-    const std::vector<uint64_t> first = BlockHashes(blocks_, cover.front());
+    const std::vector<uint64_t> first = ListBlockHashes(blocks_, cover.front());
     for (size_t i = 1; i < cover.size() && boundaries.empty(); ++i) {
-      if (first.empty() || BlockHashes(blocks_, cover[i]) != first) continue;
+      if (first.empty() || ListBlockHashes(blocks_, cover[i]) != first)
+        continue;
       boundaries = WalkTogether(cover.front(), cover[i]);
     }
     if (boundaries.empty()) boundaries = SharedByBlocks();
@@ -67,7 +68,7 @@ class PrologueFinder {
     }
     std::map<std::vector<uint64_t>, std::vector<size_t>> alike;
     for (size_t i = 0; i < cover.size(); ++i) {
-      alike[BlockHashes(blocks_, cover[i])].push_back(i);
+      alike[ListBlockHashes(blocks_, cover[i])].push_back(i);
     }
     std::map<size_t, std::vector<size_t>> matches;
     for (const auto& [hashes, members] : alike) {

@@ -26,10 +26,10 @@ void AddRandomKeys(const Placement& at, std::vector<char>& prologue) {
 // The last segment is one of several equal ones, so that its operations must
 // not be mixed with the loss.
 bool Repeats(const BlockGraph& blocks, const std::vector<Segment>& cover) {
-  const std::vector<uint64_t> last = BlockHashes(blocks, cover.back());
+  const std::vector<uint64_t> last = ListBlockHashes(blocks, cover.back());
   return !last.empty() &&
          std::any_of(cover.begin(), cover.end() - 1, [&](const Segment& it) {
-           return BlockHashes(blocks, it) == last;
+           return ListBlockHashes(blocks, it) == last;
          });
 }
 

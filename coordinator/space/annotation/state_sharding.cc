@@ -39,7 +39,7 @@ class AxisStateSharder : segmenter::SegmentView {
     on_data_axis_ =
         std::any_of(boundary_.begin(), boundary_.end(),
                     [&](int value) { return respecifier_.Before(value) >= 0; });
-    if (!strategies.empty()) first_reader_ = FirstReaders(analysis, graph);
+    if (!strategies.empty()) first_reader_ = FindFirstReaders(analysis, graph);
     updated_.resize(count_);
     is_updated_.assign(count_, 0);
     for (const auto& [argument, updated] : graph.state) {
@@ -410,8 +410,8 @@ class AxisStateSharder : segmenter::SegmentView {
 
 }  // namespace
 
-std::vector<std::optional<int>> FirstReaders(const Analysis& analysis,
-                                             const SegmentGraph& graph) {
+std::vector<std::optional<int>> FindFirstReaders(const Analysis& analysis,
+                                                 const SegmentGraph& graph) {
   const segmenter::Segment& segment = analysis.plan.segments[graph.segment];
   std::vector<std::optional<int>> readers(graph.values.size());
   for (size_t i = graph.values.size(); i-- > 0;) {

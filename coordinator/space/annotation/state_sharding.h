@@ -41,7 +41,7 @@ SegmentAnnotation ShardState(
 
 // By value: the block of the segment that reads it first in the forward pass,
 // if one does, counted from the segment's first.
-std::vector<std::optional<int>> FirstReaders(
+std::vector<std::optional<int>> FindFirstReaders(
     const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph);
 
 }  // namespace meshwright::space

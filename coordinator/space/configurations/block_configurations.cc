@@ -49,9 +49,9 @@ SegmentAnnotation AnnotateSegment(
   return annotation;
 }
 
-SegmentType BlockConfigurations(const Analysis& analysis, SegmentIndex segment,
-                                const Mesh& mesh,
-                                const std::vector<ParameterPins>& pins) {
+SegmentType MakeBlockConfigurations(const Analysis& analysis,
+                                    SegmentIndex segment, const Mesh& mesh,
+                                    const std::vector<ParameterPins>& pins) {
   const segmenter::Segment& it = analysis.plan.segments[segment];
   SegmentType type;
   const Combinations combinations = FindCombinations(analysis, segment);

@@ -18,10 +18,9 @@ namespace meshwright::space {
 // Splits that a segment's values are given, by value index.
 using ParameterPins = std::map<int, Sharding>;
 
-SegmentType BlockConfigurations(const segmenter::Analysis& analysis,
-                                segmenter::SegmentIndex segment,
-                                const Mesh& mesh,
-                                const std::vector<ParameterPins>& pins = {});
+SegmentType MakeBlockConfigurations(
+    const segmenter::Analysis& analysis, segmenter::SegmentIndex segment,
+    const Mesh& mesh, const std::vector<ParameterPins>& pins = {});
 
 // The annotation that the strategies of a segment's blocks, none at an end,
 // and pins make.

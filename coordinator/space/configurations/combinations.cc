@@ -130,8 +130,8 @@ class Finder {
 
   void AddBaselines() {
     const Choice baselines[] = {
-        PickUnits(segmenter::DataParallel(analysis_)),
-        PickUnits(segmenter::TensorParallel(analysis_))};
+        PickUnits(segmenter::ChooseDataParallel(analysis_)),
+        PickUnits(segmenter::ChooseTensorParallel(analysis_))};
     const auto count = static_cast<int64_t>(units_.size());
     const bool twice = count * count <= kMaxCombinations;
     for (int base : {0, 1}) {

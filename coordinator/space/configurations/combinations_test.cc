@@ -47,8 +47,9 @@ TEST(CombinationsTest, TheBaselinesAndTheirNeighboursAreAlwaysThere) {
   segmenter::StrategyRequest request;
   request.open_outer_axes = true;
   const Analysis analysis = *AnalyzeSample("scan_tiny", {2, 2}, request);
-  const std::vector<int> baselines[] = {segmenter::DataParallel(analysis),
-                                        segmenter::TensorParallel(analysis)};
+  const std::vector<int> baselines[] = {
+      segmenter::ChooseDataParallel(analysis),
+      segmenter::ChooseTensorParallel(analysis)};
   bool large = false;
   for (SegmentIndex s; s < analysis.plan.segments.size(); ++s) {
     const segmenter::Segment& it = analysis.plan.segments[s];

@@ -220,7 +220,7 @@ class EndVariants {
     }
     const auto [readers, added] = first_readers_.try_emplace(
         analysis_.type_of_segment[other], std::vector<std::optional<int>>());
-    if (added) readers->second = FirstReaders(analysis_, Graph(other));
+    if (added) readers->second = FindFirstReaders(analysis_, Graph(other));
     const std::optional<int>& reader = readers->second[value];
     if (!reader.has_value()) return false;
     const int block = analysis_.plan.segments[other].first_block + *reader;

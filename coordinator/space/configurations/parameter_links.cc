@@ -58,8 +58,8 @@ class Widener {
       second ? Pin(b, a) : Pin(a, b);
     }
     for (const auto& [type, pins] : pins_) {
-      types_[type] =
-          BlockConfigurations(analysis_, analysis_.types[type], mesh_, pins);
+      types_[type] = MakeBlockConfigurations(analysis_, analysis_.types[type],
+                                             mesh_, pins);
     }
     for (const SegmentTypeId type : narrow_) {
       types_[type].cut_short = absl::StrCat(

@@ -119,8 +119,8 @@ int MakePrograms(const Analysis& analysis,
             made.try_emplace({static_cast<int>(i), before, after});
         if (added) {
           found->second =
-              programs.Keep(ReshardingProgram(shape, before, after,
-                                              tensor.gradients, context),
+              programs.Keep(MakeReshardingProgram(shape, before, after,
+                                                  tensor.gradients, context),
                             absl::StrCat("resharding ", Describe(before),
                                          " to ", Describe(after)));
         }

@@ -253,7 +253,8 @@ v1::InputSpec IntegerInput(const Module& module, ValueId id) {
 
 }  // namespace
 
-std::vector<v1::InputSpec> ArgumentInputs(const segmenter::Analysis& analysis) {
+std::vector<v1::InputSpec> MakeArgumentInputs(
+    const segmenter::Analysis& analysis) {
   const Module& module = analysis.module;
   const double moment_scale = MomentScale(module);
   std::vector<v1::InputSpec> specs;
@@ -267,7 +268,7 @@ std::vector<v1::InputSpec> ArgumentInputs(const segmenter::Analysis& analysis) {
   return specs;
 }
 
-v1::InputSpec BoundaryInput(const ir::Shape& shape, uint64_t seed) {
+v1::InputSpec MakeBoundaryInput(const ir::Shape& shape, uint64_t seed) {
   v1::InputSpec spec;
   spec.set_seed(seed);
   if (ir::IsFloating(shape.element_type)) {

@@ -19,10 +19,11 @@
 namespace meshwright::space {
 
 // By parameter number of the step.
-std::vector<v1::InputSpec> ArgumentInputs(const segmenter::Analysis& analysis);
+std::vector<v1::InputSpec> MakeArgumentInputs(
+    const segmenter::Analysis& analysis);
 
 // For a boundary tensor; `seed` tells tensors of one program apart.
-v1::InputSpec BoundaryInput(const ir::Shape& shape, uint64_t seed);
+v1::InputSpec MakeBoundaryInput(const ir::Shape& shape, uint64_t seed);
 
 }  // namespace meshwright::space
 

@@ -81,7 +81,7 @@ ENTRY gathers {
   EXPECT_TRUE(module.ok()) << module.status();
   auto analysis = segmenter::Analyze(*std::move(module), {1, 2});
   EXPECT_TRUE(analysis.ok()) << analysis.status();
-  return ArgumentInputs(*analysis)[0].bound();
+  return MakeArgumentInputs(*analysis)[0].bound();
 }
 
 TEST(IndexBoundTest, WhatIsAddedLeavesLessRoom) {
@@ -113,7 +113,7 @@ class InputsTest : public testing::Test {
     ASSERT_TRUE(module.ok()) << module.status();
     auto analysis = segmenter::Analyze(*std::move(module), {1, 2});
     ASSERT_TRUE(analysis.ok()) << analysis.status();
-    inputs_ = ArgumentInputs(*analysis);
+    inputs_ = MakeArgumentInputs(*analysis);
     ASSERT_EQ(inputs_.size(), 9u);
   }
 

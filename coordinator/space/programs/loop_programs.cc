@@ -32,7 +32,7 @@ int64_t KeptTrips(const Analysis& analysis, const SegmentGraph& graph) {
 
 }  // namespace
 
-int64_t OuterTrips(const Analysis& analysis, const SegmentGraph& graph) {
+int64_t CountOuterTrips(const Analysis& analysis, const SegmentGraph& graph) {
   int64_t trips = 1;
   for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
     trips = std::max(trips,
@@ -51,8 +51,8 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
     extent.hands_on = configuration.role.hands_on && part.empty();
     extent.part = part;
     return programs.Keep(
-        SegmentProgram(analysis, graph, configuration.annotation, inputs,
-                       context, extent),
+        MakeSegmentProgram(analysis, graph, configuration.annotation, inputs,
+                           context, extent),
         label + note);
   };
   if (analysis.module.loops.empty()) {
@@ -60,7 +60,7 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
     return;
   }
   const int64_t trips = KeptTrips(analysis, graph);
-  const int64_t outer = OuterTrips(analysis, graph);
+  const int64_t outer = CountOuterTrips(analysis, graph);
   const LoopSide side = outer > 1 ? LoopSide::kInside : LoopSide::kBoth;
   if (trips > kLongTrips) {
     const double more = static_cast<double>(trips - kLongTrips) /

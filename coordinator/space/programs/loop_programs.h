@@ -36,8 +36,8 @@ void MakeSegmentPrograms(const segmenter::Analysis& analysis,
                          const ProgramPart& part = {});
 
 // Trips of the loops around a segment that are looked through.
-int64_t OuterTrips(const segmenter::Analysis& analysis,
-                   const segmenter::SegmentGraph& graph);
+int64_t CountOuterTrips(const segmenter::Analysis& analysis,
+                        const segmenter::SegmentGraph& graph);
 
 }  // namespace meshwright::space
 

@@ -4,7 +4,8 @@
 
 namespace meshwright::space {
 
-std::string ProgramKey(const v1::Program& program, const KeyContext& context) {
+std::string ComputeProgramKey(const v1::Program& program,
+                              const KeyContext& context) {
   base::Fingerprinter print;
   print.Add(program.hlo_module());
   print.Add(program.num_partitions());

@@ -1,4 +1,4 @@
-// ProgramKey: the content address of a program.
+// ComputeProgramKey: the content address of a program.
 //
 // Concept: SHA-256 over the program's bytes, which are canonical (the writer's
 // ids depend on structure only, none of its messages has a map), and everything
@@ -31,7 +31,8 @@ struct KeyContext {
   v1::MeasureOptions options;
 };
 
-std::string ProgramKey(const v1::Program& program, const KeyContext& context);
+std::string ComputeProgramKey(const v1::Program& program,
+                              const KeyContext& context);
 
 }  // namespace meshwright::space
 

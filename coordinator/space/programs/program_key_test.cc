@@ -14,7 +14,7 @@ struct Keyed {
   v1::Program program;
   KeyContext context;
 
-  std::string Key() const { return ProgramKey(program, context); }
+  std::string Key() const { return ComputeProgramKey(program, context); }
 };
 
 Keyed Example() {

@@ -5,9 +5,9 @@
 
 namespace meshwright::space {
 
-v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
-                              const Sharding& to, int gradients,
-                              const KeyContext& context) {
+v1::Program MakeReshardingProgram(const ir::Shape& shape, const Sharding& from,
+                                  const Sharding& to, int gradients,
+                                  const KeyContext& context) {
   static const auto* const no_computations =
       new std::map<int64_t, const hlo::HloComputationProto*>();
   ir::ModuleWriter writer("resharding", *no_computations);
@@ -15,11 +15,11 @@ v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
   const hlo::OpSharding after = ToProto(to, shape, context.mesh);
   v1::Program program;
   const int64_t activation = writer.AddParameter(shape, before);
-  *program.add_inputs() = BoundaryInput(shape, 1);
+  *program.add_inputs() = MakeBoundaryInput(shape, 1);
   std::vector<int64_t> cotangents;
   for (int i = 0; i < gradients; ++i) {
     cotangents.push_back(writer.AddParameter(shape, after));
-    *program.add_inputs() = BoundaryInput(shape, 2 + i);
+    *program.add_inputs() = MakeBoundaryInput(shape, 2 + i);
   }
   std::vector<int64_t> outputs = {
       writer.AddOp("copy", shape, {activation}, after)};
@@ -28,7 +28,7 @@ v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
   }
   program.set_hlo_module(writer.Finish(outputs, {}).SerializeAsString());
   program.set_num_partitions(static_cast<int>(DeviceCount(context.mesh)));
-  program.set_key(ProgramKey(program, context));
+  program.set_key(ComputeProgramKey(program, context));
   return program;
 }
 

@@ -14,9 +14,9 @@ namespace meshwright::space {
 
 // Converts `shape` from one sharding to another and `gradients` equal tensors
 // back.
-v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
-                              const Sharding& to, int gradients,
-                              const KeyContext& context);
+v1::Program MakeReshardingProgram(const ir::Shape& shape, const Sharding& from,
+                                  const Sharding& to, int gradients,
+                                  const KeyContext& context);
 
 }  // namespace meshwright::space
 

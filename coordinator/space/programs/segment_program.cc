@@ -194,7 +194,8 @@ class SegmentWriter : segmenter::SegmentView {
              const bool reads =
                  !IsLeftOut(user) && !Enters(user) &&
                  !rematerialization_.ReadsRecomputed(user, value);
-             return reads || rematerialization_.RecomputationReads(user, value);
+             return reads ||
+                    rematerialization_.FindRecomputationReads(user, value);
            });
   }
   // Of the outermost loop that is looked through.
@@ -263,7 +264,7 @@ class SegmentWriter : segmenter::SegmentView {
         it.opcode == ir::Opcode::kCarry ? module_.at(it.operands[0]) : it;
     v1::InputSpec spec = first.opcode == ir::Opcode::kParameter
                              ? inputs_[first.attributes().parameter_number()]
-                             : BoundaryInput(it.shape, 0);
+                             : MakeBoundaryInput(it.shape, 0);
     const bool made_up =
         IsHoisted(i) ||
         (!IsOfThePart(i) && ir::IsFloating(it.shape.element_type));
@@ -470,16 +471,16 @@ class SegmentWriter : segmenter::SegmentView {
 
 }  // namespace
 
-v1::Program SegmentProgram(const segmenter::Analysis& analysis,
-                           const SegmentGraph& graph,
-                           const SegmentAnnotation& annotation,
-                           const std::vector<v1::InputSpec>& inputs,
-                           const KeyContext& context,
-                           const ProgramExtent& extent) {
+v1::Program MakeSegmentProgram(const segmenter::Analysis& analysis,
+                               const SegmentGraph& graph,
+                               const SegmentAnnotation& annotation,
+                               const std::vector<v1::InputSpec>& inputs,
+                               const KeyContext& context,
+                               const ProgramExtent& extent) {
   v1::Program program =
       SegmentWriter(analysis, graph, annotation, inputs, context, extent)
           .Write();
-  program.set_key(ProgramKey(program, context));
+  program.set_key(ComputeProgramKey(program, context));
   return program;
 }
 

@@ -1,5 +1,5 @@
-// SegmentProgram: one segment with one configuration, as an annotated module
-// that workers compile and time.
+// MakeSegmentProgram: one segment with one configuration, as an annotated
+// module that workers compile and time.
 //
 // Concept: every instruction carries its sharding; where a contraction needs an
 // operand in another split than it has, a copy with that split stands between
@@ -45,12 +45,12 @@ struct ProgramExtent {
 };
 
 // `inputs` are those of the step's arguments (inputs.h).
-v1::Program SegmentProgram(const segmenter::Analysis& analysis,
-                           const segmenter::SegmentGraph& graph,
-                           const SegmentAnnotation& annotation,
-                           const std::vector<v1::InputSpec>& inputs,
-                           const KeyContext& context,
-                           const ProgramExtent& extent = {});
+v1::Program MakeSegmentProgram(const segmenter::Analysis& analysis,
+                               const segmenter::SegmentGraph& graph,
+                               const SegmentAnnotation& annotation,
+                               const std::vector<v1::InputSpec>& inputs,
+                               const KeyContext& context,
+                               const ProgramExtent& extent = {});
 
 }  // namespace meshwright::space
 

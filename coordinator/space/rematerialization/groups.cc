@@ -49,7 +49,7 @@ std::string RoleName(const GroupRole& role) {
                        : "recompute, last of a group";
 }
 
-int LongestRun(const Analysis& analysis, SegmentTypeId type) {
+int FindLongestRun(const Analysis& analysis, SegmentTypeId type) {
   int longest = 0;
   int run = 0;
   for (const SegmentTypeId it : analysis.type_of_segment) {
@@ -62,7 +62,7 @@ int LongestRun(const Analysis& analysis, SegmentTypeId type) {
 std::vector<GroupLink> FindLinks(const Analysis& analysis,
                                  SegmentIndex segment) {
   const SegmentTypeId type = analysis.type_of_segment[segment];
-  if (LongestRun(analysis, type) < kMinGroupedRun) return {};
+  if (FindLongestRun(analysis, type) < kMinGroupedRun) return {};
   std::vector<GroupLink> links = Crossing(analysis, type);
   if (links.empty()) return {};
   const Rematerialization rematerialization = FindRematerialization(

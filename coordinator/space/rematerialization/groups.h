@@ -61,8 +61,8 @@ Rematerialization FindRematerializationInRole(
     const GroupRole& role);
 
 // The longest run of consecutive segments of a type.
-int LongestRun(const segmenter::Analysis& analysis,
-               segmenter::SegmentTypeId type);
+int FindLongestRun(const segmenter::Analysis& analysis,
+                   segmenter::SegmentTypeId type);
 
 }  // namespace meshwright::space
 

@@ -53,7 +53,8 @@ Analysis Grouped(const std::string& name, int count,
 SegmentTypeId FindLayer(const Analysis& analysis) {
   SegmentTypeId layer;
   for (SegmentTypeId t; t < analysis.types.size(); ++t) {
-    if (LongestRun(analysis, t) > LongestRun(analysis, layer)) layer = t;
+    if (FindLongestRun(analysis, t) > FindLongestRun(analysis, layer))
+      layer = t;
   }
   return layer;
 }

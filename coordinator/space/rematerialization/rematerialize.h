@@ -43,7 +43,7 @@ struct Rematerialization {
     return Redirects(user, value) && recomputed[value];
   }
   // Whether recomputing `user` reads `value` of the forward pass.
-  bool RecomputationReads(int user, int value) const {
+  bool FindRecomputationReads(int user, int value) const {
     return !empty() && recomputed[user] && !recomputed[value];
   }
 };

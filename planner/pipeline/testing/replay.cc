@@ -197,11 +197,11 @@ class Judge {
           changes.emplace_back(span.end, -costs.activation_bytes);
           break;
         case OperationKind::kBackwardInput:
-          changes.emplace_back(span.end,
-                               costs.DelayedBytes() - costs.activation_bytes);
+          changes.emplace_back(
+              span.end, costs.ComputeDelayedBytes() - costs.activation_bytes);
           break;
         case OperationKind::kBackwardWeight:
-          changes.emplace_back(span.end, -costs.DelayedBytes());
+          changes.emplace_back(span.end, -costs.ComputeDelayedBytes());
           break;
       }
     }

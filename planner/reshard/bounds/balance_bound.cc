@@ -1,5 +1,5 @@
-// BalanceBound and PackingBound: branch and bound over what every job occupies,
-// not when.
+// BalanceBound and ComputePackingBound: branch and bound over what every job
+// occupies, not when.
 #include "planner/reshard/bounds/balance_bound.h"
 
 #include <algorithm>
@@ -243,8 +243,8 @@ Ticks BalanceBound(const Instance& instance, const Within& within,
   return Balancing(instance, within, cliques, deadline).Run();
 }
 
-Ticks PackingBound(const Instance& instance, Within within,
-                   const base::Deadline& deadline) {
+Ticks ComputePackingBound(const Instance& instance, Within within,
+                          const base::Deadline& deadline) {
   for (int in = 0; in < instance.ins(); ++in) {
     if (instance.in_links[in] == 1) continue;
     within.floor = BalanceBound(IntoPort(instance, in), within, {}, deadline);

@@ -33,8 +33,8 @@ Ticks BalanceBound(const Instance& instance, const Within& within,
                    const base::Deadline& deadline);
 
 // What goes into a port of several links cannot be shared out better.
-Ticks PackingBound(const Instance& instance, Within within,
-                   const base::Deadline& deadline);
+Ticks ComputePackingBound(const Instance& instance, Within within,
+                          const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 

@@ -26,7 +26,7 @@ std::map<std::vector<int>, Ticks> BySenders(const Instance& instance) {
 
 }  // namespace
 
-Ticks ReceiverBound(const Instance& instance) {
+Ticks ComputeReceiverBound(const Instance& instance) {
   std::vector<Ticks> load(instance.ins(), 0);
   Ticks bound = 0;
   for (const Job& job : instance.jobs) {
@@ -41,7 +41,7 @@ Ticks ReceiverBound(const Instance& instance) {
 
 // Dinkelbach: within a time the senders take all that there is, or a minimum
 // cut names a set S that needs longer; its own time is the next.
-Ticks SenderBound(const Instance& instance) {
+Ticks ComputeSenderBound(const Instance& instance) {
   const std::map<std::vector<int>, Ticks> groups = BySenders(instance);
   const int count = static_cast<int>(groups.size());
   Ticks work = 0, links = 0;

@@ -15,10 +15,10 @@
 
 namespace meshwright::reshard {
 
-Ticks ReceiverBound(const Instance& instance);
+Ticks ComputeReceiverBound(const Instance& instance);
 
 // Two figures per task and sender enter one maximum flow or a few.
-Ticks SenderBound(const Instance& instance);
+Ticks ComputeSenderBound(const Instance& instance);
 
 // The greatest common divisor of all durations; 1 without jobs.
 Ticks Grid(const Instance& instance);

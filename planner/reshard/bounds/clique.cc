@@ -1,4 +1,4 @@
-// HeaviestClique: greedy starts from every job, then branch and bound with
+// FindHeaviestClique: greedy starts from every job, then branch and bound with
 // weighted colourings.
 #include "planner/reshard/bounds/clique.h"
 
@@ -166,8 +166,8 @@ class CliqueSearch {
 
 }  // namespace
 
-Clique HeaviestClique(const Instance& instance, int64_t nodes,
-                      const base::Deadline& deadline) {
+Clique FindHeaviestClique(const Instance& instance, int64_t nodes,
+                          const base::Deadline& deadline) {
   if (instance.size() > kMaxJobs) return {};
   return CliqueSearch(instance, nodes, deadline).Run();
 }

@@ -1,4 +1,4 @@
-// HeaviestClique: a bound from tasks no two of which may overlap, whoever
+// FindHeaviestClique: a bound from tasks no two of which may overlap, whoever
 // sends.
 //
 // Concept: two tasks conflict if they share a receiver, or have only one and
@@ -23,8 +23,8 @@ struct Clique {
 
 // The heaviest found within `nodes` nodes of a branch and bound; beyond a few
 // hundred jobs by local search alone.
-Clique HeaviestClique(const Instance& instance, int64_t nodes,
-                      const base::Deadline& deadline);
+Clique FindHeaviestClique(const Instance& instance, int64_t nodes,
+                          const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 

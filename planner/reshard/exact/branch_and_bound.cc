@@ -123,7 +123,7 @@ class Search {
         in_(instance.in_links),
         visited_(out_.size() + in_.size()) {
     best_.order = order;
-    SetBest(Makespan(instance, order));
+    SetBest(ComputeMakespan(instance, order));
     for (int i = 0; i < instance.size(); ++i) left_ |= Bit(i);
     // Lines: what has to go one after another. Receivers of one link, cliques.
     lines_of_.resize(instance.size());

@@ -100,7 +100,8 @@ TEST(InsertionScheduleTest, NoWayToInsertIsBetter) {
     EXPECT_EQ(schedule.state().order.size(), rest.size());
     ASSERT_EQ(schedule.Insert(job, least, random), least);
     EXPECT_EQ(schedule.Time(), std::max(without, least));
-    EXPECT_EQ(Makespan(instance, schedule.ToOrder()), std::max(without, least));
+    EXPECT_EQ(ComputeMakespan(instance, schedule.ToOrder()),
+              std::max(without, least));
   }
 }
 
@@ -112,11 +113,11 @@ TEST(InsertionScheduleTest, EndsAndTailsAreOfTheSchedule) {
     InsertionSchedule schedule(instance);
     schedule.Restore(order);
     std::vector<Ticks> starts;
-    EXPECT_EQ(schedule.Time(), Makespan(instance, order, starts));
+    EXPECT_EQ(schedule.Time(), ComputeMakespan(instance, order, starts));
     Order backward = schedule.ToOrder();
     std::reverse(backward.begin(), backward.end());
     std::vector<Ticks> tails;
-    Makespan(instance, backward, tails);
+    ComputeMakespan(instance, backward, tails);
     Ticks last = 0;
     for (const int job : schedule.state().order) {
       const InsertionSchedule::JobState& state = schedule.state().jobs[job];
@@ -144,10 +145,10 @@ TEST(InsertionScheduleTest, WithSeveralLinksReplayIsNoLater) {
       makespan = schedule.Time();
       EXPECT_EQ(makespan, std::max(before, *chain));
     }
-    EXPECT_LE(Makespan(instance, schedule.ToOrder()), makespan);
+    EXPECT_LE(ComputeMakespan(instance, schedule.ToOrder()), makespan);
     const Order order = Naive(instance);
     schedule.Restore(order);
-    EXPECT_EQ(schedule.Time(), Makespan(instance, order));
+    EXPECT_EQ(schedule.Time(), ComputeMakespan(instance, order));
   }
 }
 
@@ -166,8 +167,8 @@ TEST(ReinsertTest, IsAScheduleNoWorseThanItsStartNorBetterThanTheLeast) {
     // Replay refuses orders that are not whole.
     const auto timing = Replay(problem, ToSchedule(problem, instance, order));
     ASSERT_TRUE(timing.ok()) << timing.status();
-    EXPECT_EQ(timing->makespan, Makespan(instance, order));
-    EXPECT_LE(timing->makespan, Makespan(instance, start));
+    EXPECT_EQ(timing->makespan, ComputeMakespan(instance, order));
+    EXPECT_LE(timing->makespan, ComputeMakespan(instance, start));
     EXPECT_GE(timing->makespan, MinimumMakespan(problem));
     least += timing->makespan == MinimumMakespan(problem);
   }
@@ -215,7 +216,7 @@ TEST(LargestFirstTest, IsWholeAlsoWhenStoppedAtOnce) {
   const Order order = LargestFirst(instance, 1, {.stop = stop.get_token()});
   const auto timing = Replay(problem, ToSchedule(problem, instance, order));
   ASSERT_TRUE(timing.ok()) << timing.status();
-  EXPECT_LT(Makespan(instance, LargestFirst(instance, 1, {})),
+  EXPECT_LT(ComputeMakespan(instance, LargestFirst(instance, 1, {})),
             timing->makespan);
 }
 

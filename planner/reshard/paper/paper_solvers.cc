@@ -45,7 +45,7 @@ class DepthFirstSearch {
       bound_ = std::max(bound_, PerLink(in_load_[i], instance.in_links[i]));
     }
     best_.order = LoadBalance(instance);
-    makespan_ = Makespan(instance, best_.order);
+    makespan_ = ComputeMakespan(instance, best_.order);
   }
 
   Searched Run() {

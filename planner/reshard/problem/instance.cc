@@ -92,8 +92,8 @@ Instance MakeInstance(const ReshardProblem& problem,
   return instance;
 }
 
-Ticks Makespan(const Instance& instance, const Order& order,
-               std::vector<Ticks>& starts) {
+Ticks ComputeMakespan(const Instance& instance, const Order& order,
+                      std::vector<Ticks>& starts) {
   LinkTimes out(instance.out_links), in(instance.in_links);
   starts.assign(instance.jobs.size(), 0);
   Ticks makespan = 0;
@@ -113,9 +113,9 @@ Ticks Makespan(const Instance& instance, const Order& order,
   return makespan;
 }
 
-Ticks Makespan(const Instance& instance, const Order& order) {
+Ticks ComputeMakespan(const Instance& instance, const Order& order) {
   std::vector<Ticks> starts;
-  return Makespan(instance, order, starts);
+  return ComputeMakespan(instance, order, starts);
 }
 
 Schedule ToSchedule(const ReshardProblem& problem, const Instance& instance,

@@ -65,10 +65,10 @@ struct Placed {
 using Order = std::vector<Placed>;
 
 // Times an order by the rules of Replay, without checking it.
-Ticks Makespan(const Instance& instance, const Order& order);
+Ticks ComputeMakespan(const Instance& instance, const Order& order);
 // The same, also where every job starts.
-Ticks Makespan(const Instance& instance, const Order& order,
-               std::vector<Ticks>& starts);
+Ticks ComputeMakespan(const Instance& instance, const Order& order,
+                      std::vector<Ticks>& starts);
 
 Schedule ToSchedule(const ReshardProblem& problem, const Instance& instance,
                     const Order& order);

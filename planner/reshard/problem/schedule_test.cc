@@ -108,7 +108,7 @@ TEST(ReplayTest, AgreesWithTheInstance) {
     std::shuffle(order.begin(), order.end(), random);
     const auto timing = Replay(problem, ToSchedule(problem, instance, order));
     ASSERT_TRUE(timing.ok()) << timing.status();
-    EXPECT_EQ(timing->makespan, Makespan(instance, order)) << seed;
+    EXPECT_EQ(timing->makespan, ComputeMakespan(instance, order)) << seed;
   }
 }
 

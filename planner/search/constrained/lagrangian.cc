@@ -45,7 +45,7 @@ std::vector<int> SearchMultiplier(const Graph& graph,
                                   int64_t limit_bytes, const WorkBudget& work,
                                   const base::Deadline& deadline,
                                   Incumbent& incumbent) {
-  const int64_t byte_budget = limit_bytes - MinTransient(graph);
+  const int64_t byte_budget = limit_bytes - ComputeMinTransient(graph);
   Point fast{fastest.cost, ComputeFootprint(graph, fastest.slots).bytes};
   Point small{incumbent.time, incumbent.bytes};
   std::vector<int> too_large = fastest.slots;

@@ -101,7 +101,7 @@ class SeparateCopies {
 
 }  // namespace
 
-Costs ByteCosts(const Graph& graph, int64_t max_transient) {
+Costs ComputeByteCosts(const Graph& graph, int64_t max_transient) {
   Costs costs = TimeCosts(graph);
   for (size_t u = 0; u < costs.unaries.size(); ++u) {
     const UnaryKind& kind = graph.unaries[u];
@@ -131,7 +131,7 @@ LeastMemory FindLeastMemory(const Graph& graph,
   for (const UnaryKind& kind : graph.unaries) {
     transients.insert(kind.transient.begin(), kind.transient.end());
   }
-  const int64_t min_transient = MinTransient(graph);
+  const int64_t min_transient = ComputeMinTransient(graph);
   const SeparateCopies separate(graph);
   LeastMemory best;
   bool is_first = true;
@@ -150,9 +150,10 @@ LeastMemory FindLeastMemory(const Graph& graph,
       continue;
     }
     MinSumResult result =
-        separate.is_alone() ? separate.Solve(*bound)
-                            : MinSum(graph, components,
-                                     ByteCosts(graph, *bound), work, deadline);
+        separate.is_alone()
+            ? separate.Solve(*bound)
+            : MinSum(graph, components, ComputeByteCosts(graph, *bound), work,
+                     deadline);
     if (is_first) {
       best.bound_bytes = SaturatingAdd(result.bound, min_transient);
       is_first = false;

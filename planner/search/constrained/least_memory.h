@@ -20,7 +20,7 @@
 namespace meshwright::search {
 
 // Bytes alone; forbidden pairs and transients above the bound are kNever.
-Costs ByteCosts(const Graph& graph, int64_t max_transient);
+Costs ComputeByteCosts(const Graph& graph, int64_t max_transient);
 
 struct LeastMemory {
   // Of the plan of least memory found; the largest int64_t if none was.

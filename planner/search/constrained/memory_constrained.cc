@@ -147,15 +147,16 @@ class Search {
     Add(upper);
   }
 
-  int64_t ByteBudget(const Range& range) const {
+  int64_t ComputeByteBudget(const Range& range) const {
     return limit_ - transients_[range.low];
   }
 
   // Within it are all plans of the range that take at most `time`.
   Cutoff CutoffAt(const Range& range, int64_t multiplier, Cost time) const {
-    return {.multiplier = multiplier,
-            .max_cost = Clamp(time + Charge(multiplier, ByteBudget(range))),
-            .free_transient = transients_[range.low]};
+    return {
+        .multiplier = multiplier,
+        .max_cost = Clamp(time + Charge(multiplier, ComputeByteBudget(range))),
+        .free_transient = transients_[range.low]};
   }
 
   int64_t NextMultiplier(const Range& range) const {
@@ -180,7 +181,7 @@ class Search {
 
   // Bounds the range and keeps it where it may hold a better plan.
   void Add(Range range) {
-    if (ByteBudget(range) < 0) return;
+    if (ComputeByteBudget(range) < 0) return;
     Confine(range);
     if (range.bound < kNever) RaiseBound(range);
     if (range.bound < Sought()) open_.push(range);
@@ -230,7 +231,7 @@ class Search {
                               work_.table_entries, nullptr, deadline_);
         least = buckets.bound();
         if (!buckets.is_complete()) return;
-        if (least < kNever) values = BestValues(buckets);
+        if (least < kNever) values = FindBestValues(buckets);
       } else {
         passing.has_value() ? passing->SetCutoff(cutoff)
                             : void(passing.emplace(model, cutoff));
@@ -243,14 +244,14 @@ class Search {
         range.bound = kNever;
         return;
       }
-      const Cost bound = least - Charge(multiplier, ByteBudget(range));
+      const Cost bound = least - Charge(multiplier, ComputeByteBudget(range));
       if (bound > range.bound) {
         range.bound = bound;
         range.multiplier = multiplier;
       }
       if (range.bound >= Sought() || deadline_.HasPassed()) return;
       const Point plan = Offer(model, values);
-      const bool fits = plan.bytes <= ByteBudget(range);
+      const bool fits = plan.bytes <= ComputeByteBudget(range);
       Point& side = fits ? range.small : range.fast;
       (fits ? small : fast) = std::move(values);
       if (plan.bytes == side.bytes && plan.time == side.time) break;
@@ -265,7 +266,7 @@ class Search {
       end = fits ? std::min(end, multiplier) : std::max(end, multiplier);
       // No multiplier gives more than where the lines of the plans cross.
       const Cost most = range.small.time + Charge(next, range.small.bytes) -
-                        Charge(next, ByteBudget(range));
+                        Charge(next, ComputeByteBudget(range));
       if (enough - not_enough <= enough / kFineMultiplier ||
           most - range.bound <= most / kFineBound) {
         break;
@@ -290,8 +291,8 @@ class Search {
       const Buckets buckets(model, range.multiplier, order.sequence,
                             work_.table_entries, nullptr, deadline_);
       if (buckets.is_complete()) {
-        const Cost bound =
-            buckets.bound() - Charge(range.multiplier, ByteBudget(range));
+        const Cost bound = buckets.bound() -
+                           Charge(range.multiplier, ComputeByteBudget(range));
         is_loose_ = bound - range.bound > kLoose * static_cast<double>(bound);
         range.bound = std::max(range.bound, bound);
       }

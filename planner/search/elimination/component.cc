@@ -74,7 +74,7 @@ class ComponentSearch {
     if (!buckets.is_complete()) return false;
     result_.cost = result_.bound = buckets.bound();
     if (result_.cost >= kNever) return true;
-    Keep(BestValues(buckets));
+    Keep(FindBestValues(buckets));
     return true;
   }
 
@@ -98,7 +98,7 @@ class ComponentSearch {
         model_, order_, {.max_cost = result_.cost}, {}, work_, deadline());
     Raise(lower.bound);
     if (lower.bound >= kNever || !lower.is_complete()) return;
-    const std::vector<int> values = BestValues(*lower.buckets);
+    const std::vector<int> values = FindBestValues(*lower.buckets);
     if (Draft(model_, values).time() < kNever) {
       Offer(Polish(model_, values, kNoLimit, deadline()));
     }

@@ -23,7 +23,8 @@ GreedyPlan Greedy(const Graph& graph, const Component& component,
     for (const Join* join : joins[i]) {
       const size_t from = position[join->from];
       const size_t to = position[join->to];
-      const Link link{&matrices.FindMatrix(*join), /*transposed=*/to == i};
+      const MatrixView link{&matrices.FindMatrix(*join),
+                            /*transposed=*/to == i};
       const int other = plan.configs[std::min(from, to)];
       for (size_t c = 0; c < beside.size(); ++c) {
         beside[c] = Clamp(beside[c] + link.at(c, other));

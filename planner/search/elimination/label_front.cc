@@ -35,7 +35,7 @@ void FrontMerger::MergeTwo(const Label* a, const Label* b, const Label* end) {
         b == end || (a != end_a && (a->time != b->time ? a->time < b->time
                                                        : a->bytes <= b->bytes));
     const Label& label = take_a ? *a++ : *b++;
-    const int64_t byte_budget = goal_.ByteBudget(label);
+    const int64_t byte_budget = goal_.ComputeByteBudget(label);
     const auto dominates = [&](const std::pair<int64_t, int64_t>& other) {
       return other.first <= label.bytes && other.second >= byte_budget;
     };

@@ -111,7 +111,7 @@ void Labels::Arrange() {
 // label before.
 inline bool Labels::SetBound(Label& label, const Cost* completions,
                              int64_t bytes_after) const {
-  const int64_t byte_budget = goal_.memory.ByteBudget(label);
+  const int64_t byte_budget = goal_.memory.ComputeByteBudget(label);
   if (byte_budget < bytes_after) return false;
   const auto bound = [&](int p) {
     return label.time + completions[p] - Charge(multipliers_[p], byte_budget);
@@ -189,9 +189,9 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
   // variable.
   slack_.clear();
   for (const Label& label : front) {
-    const Cost least =
-        label.time + to_come -
-        Charge(charged_[middle_].multiplier, goal_.memory.ByteBudget(label));
+    const Cost least = label.time + to_come -
+                       Charge(charged_[middle_].multiplier,
+                              goal_.memory.ComputeByteBudget(label));
     slack_.push_back(goal_.max_time + kRounding - least);
   }
   if (front.empty()) return true;
@@ -339,7 +339,7 @@ std::vector<int> Labels::Values() const {
       const auto reaches = [&](const Label& label) {
         return label.time + whole.time == best_ &&
                label.bytes <= goal_.memory.limit_bytes - whole.bytes &&
-               goal_.memory.ByteBudget(
+               goal_.memory.ComputeByteBudget(
                    {.bytes = label.bytes + whole.bytes,
                     .transient = std::max(label.transient, whole.transient)}) >=
                    0;
@@ -367,7 +367,7 @@ std::vector<Cost> Labels::JoinTimes(int v, const std::vector<int>& values,
     const bool is_row = join.a == v;
     const int other = is_row ? join.b : join.a;
     if (position_[other] < from || position_[other] >= to) continue;
-    const Link link{&model_.matrices[join.matrix], !is_row};
+    const MatrixView link{&model_.matrices[join.matrix], !is_row};
     for (size_t c = 0; c < times.size(); ++c) {
       times[c] = Clamp(times[c] + link.at(c, values[other]));
     }

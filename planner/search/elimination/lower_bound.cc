@@ -62,7 +62,7 @@ LowerBound FindLowerBound(const Model& model, const Order& order,
   return lower;
 }
 
-std::vector<int> BestValues(const Buckets& buckets) {
+std::vector<int> FindBestValues(const Buckets& buckets) {
   const std::vector<int>& sequence = buckets.sequence();
   std::vector<int> values(sequence.size(), 0);
   std::vector<Cost> additions;

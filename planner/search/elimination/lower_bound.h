@@ -47,7 +47,7 @@ LowerBound FindLowerBound(const Model& model, const Order& order,
 
 // The values that add least, from the variable that goes last: a best choice
 // if the buckets are exact.
-std::vector<int> BestValues(const Buckets& buckets);
+std::vector<int> FindBestValues(const Buckets& buckets);
 
 // Whether no sum of costs comes near kNever, so that costs may be moved.
 bool MayMoveCosts(const Model& model);

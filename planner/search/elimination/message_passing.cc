@@ -192,7 +192,7 @@ std::vector<int> MessagePassing::Values() const {
     costs = own_[v];
     for (const Side& side : earlier_[v]) {
       const Model::Join& join = model_.joins[side.join];
-      const Link link{&model_.matrices[join.matrix], !side.is_row};
+      const MatrixView link{&model_.matrices[join.matrix], !side.is_row};
       const std::vector<Cost>& near =
           (side.is_row ? rows_ : columns_)[side.join];
       const int other = values[side.is_row ? join.b : join.a];

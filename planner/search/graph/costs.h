@@ -47,7 +47,7 @@ inline Matrix Part(const Matrix& whole, const std::vector<int>& rows,
 }
 
 // A matrix read forwards or backwards: at(c, d) is the cost from c to d.
-struct Link {
+struct MatrixView {
   const Matrix* matrix = nullptr;
   bool transposed = false;
 

@@ -22,7 +22,7 @@ Footprint ComputeFootprint(const Graph& graph, const std::vector<int>& slots) {
   return footprint;
 }
 
-int64_t MinTransient(const Graph& graph) {
+int64_t ComputeMinTransient(const Graph& graph) {
   int64_t least = 0;
   for (const UnaryKind& kind : graph.unaries) {
     std::optional<int64_t> smallest;

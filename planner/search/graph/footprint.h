@@ -22,7 +22,7 @@ struct Footprint {
 Footprint ComputeFootprint(const Graph& graph, const std::vector<int>& slots);
 
 // No plan's largest transient is below this.
-int64_t MinTransient(const Graph& graph);
+int64_t ComputeMinTransient(const Graph& graph);
 
 // A plan as a line over multipliers: time + multiplier * bytes.
 struct Point {

@@ -140,7 +140,8 @@ void MinOverColumns(const Rows& rows, const Cost* next, Cost* out) {
   Kernels().over_columns(rows, next, out);
 }
 
-std::vector<Cost> MinPlus(const Link& link, const std::vector<Cost>& next) {
+std::vector<Cost> MinPlus(const MatrixView& link,
+                          const std::vector<Cost>& next) {
   const Matrix& matrix = *link.matrix;
   const Rows rows{matrix.entries.data(), matrix.columns, matrix.rows,
                   matrix.columns};

@@ -29,7 +29,8 @@ void MinOverRows(const Rows& rows, const Cost* base, Cost* out);
 void MinOverColumns(const Rows& rows, const Cost* next, Cost* out);
 
 // out[c] = min over d of link(c, d) + next[d].
-std::vector<Cost> MinPlus(const Link& link, const std::vector<Cost>& next);
+std::vector<Cost> MinPlus(const MatrixView& link,
+                          const std::vector<Cost>& next);
 
 }  // namespace meshwright::search
 

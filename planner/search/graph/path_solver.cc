@@ -22,7 +22,8 @@ PathSolver::PathSolver(const Path& path, const Costs& costs,
     const std::vector<Cost> rest =
         runs_.empty() ? std::vector<Cost>(unary.size(), 0)
                       : MinPlus(MakeLink(*item->next), runs_.back().value());
-    const Link inner = item->inner ? MakeLink(*item->inner) : Link{};
+    const MatrixView inner =
+        item->inner ? MakeLink(*item->inner) : MatrixView{};
     runs_.emplace_back(unary, inner, item->copies, rest, [&]() -> Powers& {
       return powers.FindPowers(item->unary, unary, item->inner->matrix, inner);
     });
@@ -31,7 +32,7 @@ PathSolver::PathSolver(const Path& path, const Costs& costs,
   cost_ = *std::min_element(value.begin(), value.end());
 }
 
-Link PathSolver::MakeLink(const MatrixUse& use) const {
+MatrixView PathSolver::MakeLink(const MatrixUse& use) const {
   return {&costs_.matrix(use.matrix), use.transposed};
 }
 
@@ -41,7 +42,7 @@ void PathSolver::Choose(std::vector<int>& slots) const {
   for (size_t i = 0; i < path_.items.size(); ++i) {
     const Run& run = runs_[runs_.size() - 1 - i];
     if (i > 0) {
-      const Link link = MakeLink(*path_.items[i - 1].next);
+      const MatrixView link = MakeLink(*path_.items[i - 1].next);
       std::vector<Cost> sums = run.value();
       for (size_t d = 0; d < sums.size(); ++d) sums[d] += link.at(at, d);
       at = ArgMin(sums);

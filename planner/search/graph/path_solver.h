@@ -24,7 +24,7 @@ class PathSolver {
   void Choose(std::vector<int>& slots) const;
 
  private:
-  Link MakeLink(const MatrixUse& use) const;
+  MatrixView MakeLink(const MatrixUse& use) const;
 
   const Path& path_;
   const Costs& costs_;

@@ -79,7 +79,7 @@ TEST(RunTest, AgreesWithOneCopyAtATime) {
     for (Cost& cost : rest) cost = random() % 300;
     const int copies = 2 + random() % 200;
     PowersCache cache;
-    const Link link{&inner, round % 2 == 1};
+    const MatrixView link{&inner, round % 2 == 1};
     const search::Run run(unary, link, copies, rest, [&]() -> Powers& {
       ++folds;
       return cache.FindPowers(0, unary, 0, link);

@@ -38,7 +38,7 @@ int64_t Budget(int64_t copies, size_t configs) {
 }  // namespace
 
 Powers& PowersCache::FindPowers(int unary, const std::vector<Cost>& costs,
-                                int matrix, const Link& link) {
+                                int matrix, const MatrixView& link) {
   auto& known = known_[{unary, matrix, link.transposed}];
   if (known == nullptr) {
     const int size = costs.size();

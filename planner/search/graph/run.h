@@ -27,7 +27,7 @@ namespace meshwright::search {
 class PowersCache {
  public:
   Powers& FindPowers(int unary, const std::vector<Cost>& costs, int matrix,
-                     const Link& link);
+                     const MatrixView& link);
 
  private:
   std::map<std::tuple<int, int, bool>, std::unique_ptr<Powers>> known_;
@@ -39,7 +39,7 @@ class Run {
   // of all that follows, by the configuration of the last copy.
   // `powers` makes the Powers of this run when they are needed.
   template <typename MakePowers>
-  Run(const std::vector<Cost>& unary, const Link& inner, int64_t copies,
+  Run(const std::vector<Cost>& unary, const MatrixView& inner, int64_t copies,
       const std::vector<Cost>& rest, const MakePowers& powers)
       : inner_(inner), copies_(copies) {
     SolveTail(unary, rest);
@@ -65,7 +65,7 @@ class Run {
   void ChooseSteady(int& at, std::vector<int>& values) const;
   int Best(int from, const std::vector<Cost>& next) const;
 
-  Link inner_;
+  MatrixView inner_;
   int64_t copies_;
   std::vector<std::vector<Cost>> tail_;  // value at the last copy, one before
   size_t period_ = 0;  // not 0: earlier values repeat the end of tail_

@@ -9,7 +9,7 @@ Matrix RunMatrix(const Join& join, int unary, const Costs& costs,
                  PowersCache& powers) {
   const std::vector<Cost>& copy = costs.unaries[unary];
   const Matrix& inner = costs.matrix(join.matrix);
-  Matrix walks = powers.FindPowers(unary, copy, join.matrix, Link{&inner})
+  Matrix walks = powers.FindPowers(unary, copy, join.matrix, MatrixView{&inner})
                      .Walks(join.between + 1);
   for (int row = 0; row < walks.rows; ++row) {
     for (int column = 0; column < walks.columns; ++column) {
@@ -36,7 +36,7 @@ std::vector<int> RunMatrices::Between(const Join& join, int from, int to) {
   if (join.between == 0) return {};
   const int unary = graph_.variables[join.from].unary;
   const std::vector<Cost>& copy = costs_.unaries[unary];
-  const Link inner{&costs_.matrix(join.matrix)};
+  const MatrixView inner{&costs_.matrix(join.matrix)};
   std::vector<Cost> rest(copy.size());
   for (size_t c = 0; c < rest.size(); ++c) rest[c] = inner.at(c, to);
   const Run run(copy, inner, join.between, rest, [&]() -> Powers& {

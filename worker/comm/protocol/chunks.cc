@@ -25,8 +25,8 @@ int LargestNode(const Plan& plan, const Task& task) {
 
 }  // namespace
 
-double PipelineSeconds(int64_t bytes, int64_t chunks, int hops,
-                       const base::Link& link) {
+double EstimatePipelineSeconds(int64_t bytes, int64_t chunks, int hops,
+                               const base::Link& link) {
   const double each = Alpha(link) + static_cast<double>(bytes) * link.beta /
                                         static_cast<double>(chunks);
   return static_cast<double>(chunks + hops - 1) * each;
@@ -43,8 +43,8 @@ int64_t ChooseChunks(int64_t bytes, int hops, const base::Link& link) {
   // The model is convex in K, so that one of the neighbours is the least.
   const int64_t below = std::clamp(static_cast<int64_t>(ideal), least, most);
   const int64_t above = std::min(below + 1, most);
-  return PipelineSeconds(bytes, above, hops, link) <
-                 PipelineSeconds(bytes, below, hops, link)
+  return EstimatePipelineSeconds(bytes, above, hops, link) <
+                 EstimatePipelineSeconds(bytes, below, hops, link)
              ? above
              : below;
 }

@@ -23,10 +23,11 @@ namespace meshwright::worker::comm {
 inline constexpr int64_t kMinChunkBytes = int64_t{4} << 10;
 
 // The seconds that the model gives.
-double PipelineSeconds(int64_t bytes, int64_t chunks, int hops,
-                       const base::Link& link);
+double EstimatePipelineSeconds(int64_t bytes, int64_t chunks, int hops,
+                               const base::Link& link);
 
-// The K of least PipelineSeconds within the bounds; the smallest of equals.
+// The K of least EstimatePipelineSeconds within the bounds; the smallest of
+// equals.
 int64_t ChooseChunks(int64_t bytes, int hops, const base::Link& link);
 
 // How many links lie one after the other between the sender of a task and its

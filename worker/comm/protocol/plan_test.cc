@@ -128,14 +128,14 @@ TEST(ChunksTest, TheNumberIsTheModelsLeast) {
                              std::pow(10, exponent(random) - 4)};
     const int64_t least = (bytes + kMaxChunkBytes - 1) / kMaxChunkBytes;
     const int64_t most = std::max(least, bytes / kMinChunkBytes);
-    double best = PipelineSeconds(bytes, least, hops, link);
+    double best = EstimatePipelineSeconds(bytes, least, hops, link);
     for (int64_t k = least; k <= most; ++k) {
-      best = std::min(best, PipelineSeconds(bytes, k, hops, link));
+      best = std::min(best, EstimatePipelineSeconds(bytes, k, hops, link));
     }
     const int64_t chosen = ChooseChunks(bytes, hops, link);
     EXPECT_GE(chosen, least);
     EXPECT_LE(chosen, most);
-    EXPECT_DOUBLE_EQ(PipelineSeconds(bytes, chosen, hops, link), best);
+    EXPECT_DOUBLE_EQ(EstimatePipelineSeconds(bytes, chosen, hops, link), best);
   }
 }
 
