@@ -13,6 +13,7 @@
 #include "coordinator/planning/coverage.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
+#include "coordinator/validation/validate_plan.h"
 #include "worker/sandbox/private_folder.h"
 #include "worker/service/runner_batches.h"
 
@@ -35,6 +36,59 @@ plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store) {
   };
 }
 
+namespace {
+
+// A run of so many takes hours.
+constexpr int kMaximumRandomPlans = 1000;
+
+absl::Status ValidateRecord(
+    const v1::PlanRecord& record, const v1::ValidatePlanRequest& request,
+    store::ProfileStore* store, jobs::Measurer* measurer,
+    const std::function<void(const v1::ValidatePlanEvent&)>& send) {
+  const v1::Plan& plan = record.plan();
+  if (plan.has_pipeline()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        record.id(),
+        " has stages; export it, and run `meshwright validate MODEL PLAN` "
+        "where its devices are"));
+  }
+  if (request.random_plans() < 0 ||
+      request.random_plans() > kMaximumRandomPlans) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a validation adds 0 to ", kMaximumRandomPlans,
+                     " random plans, not ", request.random_plans()));
+  }
+  validation::ValidationRequest asked;
+  ASSIGN_OR_RETURN(asked.hlo_module, explain::RecallModel(plan, store));
+  asked.model_name = plan.model().name();
+  asked.plan = plan;
+  asked.random_plans = request.random_plans();
+  asked.seed = request.seed();
+  asked.device.set_platform(record.request().platform());
+  asked.device.set_plugin_path(record.request().plugin_path());
+  return validation::ValidatePlan(asked, store, measurer,
+                                  {.progress =
+                                       [&](const v1::PlanProgress& progress) {
+                                         v1::ValidatePlanEvent event;
+                                         *event.mutable_progress() = progress;
+                                         send(event);
+                                       },
+                                   .note =
+                                       [&](const std::string& note) {
+                                         v1::ValidatePlanEvent event;
+                                         event.set_note(note);
+                                         send(event);
+                                       },
+                                   .report =
+                                       [&](const v1::ValidationReport& report) {
+                                         v1::ValidatePlanEvent event;
+                                         *event.mutable_report() = report;
+                                         send(event);
+                                       }});
+}
+
+}  // namespace
+
 plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store) {
   plans::PlanQuestions questions;
   questions.explain =
@@ -52,6 +106,12 @@ plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store) {
     ASSIGN_OR_RETURN(std::string model, explain::RecallModel(plan, store));
     return explain::AnswerChange(plan, std::move(model), change, store);
   };
+  questions.validate =
+      [store](const v1::PlanRecord& plan,
+              const v1::ValidatePlanRequest& request, jobs::Measurer* measurer,
+              const std::function<void(const v1::ValidatePlanEvent&)>& send) {
+        return ValidateRecord(plan, request, store, measurer, send);
+      };
   return questions;
 }
 

@@ -37,6 +37,7 @@ plans::PlanFunction MakePlanFunction(store::ProfileStore* store);
 plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store);
 
 // Answers from that store; a search of an explanation takes 10 seconds at most.
+// A validation records in it what is measured again.
 plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store);
 
 class LocalCluster {

@@ -7,10 +7,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/text/format.h"
+#include "cli/text/json.h"
 #include "cli/text/table.h"
 
 namespace meshwright::cli {
 namespace {
+
+std::string FormatJson(const google::protobuf::Message& report) {
+  // Left out where they do not apply.
+  return ToJson(report,
+                {"failure", "difference_on_first_inputs", "worst_output"})
+             .dump(2) +
+         "\n";
+}
 
 // The usual reference of a validation.
 constexpr absl::string_view kOneDevice = "one device";
@@ -186,6 +195,15 @@ std::string DescribeStagedValidation(const v1::StagedValidationReport& report) {
         report.tolerance(), report.worst_output());
   }
   return text;
+}
+
+std::string FormatValidation(const v1::ValidationReport& report, bool as_json) {
+  return as_json ? FormatJson(report) : DescribeValidation(report);
+}
+
+std::string FormatValidation(const v1::StagedValidationReport& report,
+                             bool as_json) {
+  return as_json ? FormatJson(report) : DescribeStagedValidation(report);
 }
 
 }  // namespace meshwright::cli

@@ -21,9 +21,12 @@
 #include "cli/text/json.h"
 #include "cli/text/plan_text.h"
 #include "cli/text/plans_text.h"
+#include "cli/text/progress.h"
+#include "cli/text/validation_text.h"
 #include "cli/verbs/plan_watching.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/service/planning_client.h"
+#include "coordinator/validation/report.h"
 
 namespace meshwright::cli {
 namespace {
@@ -198,6 +201,13 @@ struct ChangedFlags {
   ChangeFlags change;
 };
 
+struct RunFlags {
+  Address address;
+  std::string id;
+  int random = 0;
+  uint64_t seed = 0;
+};
+
 absl::Status ExplainPlan(const Context& context, const OneFlags& flags) {
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::PlanExplanation explanation,
@@ -222,6 +232,29 @@ absl::Status AskWhatIf(const Context& context, const ChangedFlags& flags) {
   ASSIGN_OR_RETURN(const v1::Plan plan, client->AskWhatIf(flags.id, change));
   *context.out << (context.json ? PlanToJson(plan) : DescribePlan(plan));
   return absl::OkStatus();
+}
+
+absl::Status ValidatePlan(const Context& context, const RunFlags& flags) {
+  v1::ValidatePlanRequest request;
+  request.set_id(flags.id);
+  request.set_random_plans(flags.random);
+  request.set_seed(flags.seed);
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+  ProgressDisplay display(context.err, context.terminal, context.clock);
+  v1::ValidationReport report;
+  RETURN_IF_ERROR(client->ValidatePlan(
+      request,
+      [&](const v1::ValidatePlanEvent& event) {
+        if (event.has_progress()) return display.Show(event.progress());
+        display.Close();
+        if (event.has_note()) *context.err << event.note() << "\n";
+        if (!event.has_report()) return;
+        report = event.report();
+        *context.out << FormatValidation(report, context.json);
+      },
+      interrupt.token()));
+  return validation::CheckReport(report);
 }
 
 OneFlags* AddOne(CLI::App& parent, Context& context, const std::string& name,
@@ -295,6 +328,18 @@ void AddPlansVerb(CLI::App& app, Context& context) {
         "plan for another memory limit or mesh without measuring", AskWhatIf);
     verb->add_option("id", flags->id, "plan-N")->required();
     AddChangeFlags(*verb, &flags->change);
+    AddAddress(*verb, &flags->address);
+  }
+  {
+    const auto [verb, flags] =
+        AddVerb(*plans, context, "validate",
+                "run the whole step with a plan and with baselines, on the "
+                "coordinator's workers",
+                ValidatePlan);
+    verb->add_option("id", flags->id, "plan-N")->required();
+    verb->add_option("--random", flags->random, "number of random plans to add")
+        ->check(CLI::Range(0, 1000));
+    verb->add_option("--seed", flags->seed, "seed of the random plans");
     AddAddress(*verb, &flags->address);
   }
 }

@@ -12,29 +12,23 @@
 #include "cli/flags/plan_file.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
-#include "cli/text/json.h"
 #include "cli/text/progress.h"
 #include "cli/text/validation_text.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/service/planning_client.h"
 #include "coordinator/validation/evidence.h"
-#include "coordinator/validation/other_inputs.h"
 #include "coordinator/validation/prepare.h"
 #include "coordinator/validation/reference.h"
 #include "coordinator/validation/report.h"
 #include "coordinator/validation/staged_drift.h"
 #include "coordinator/validation/staged_report.h"
 #include "coordinator/validation/staged_validation.h"
+#include "coordinator/validation/validate_plan.h"
 #include "worker/sandbox/runner_process.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/worker.h"
 
 namespace meshwright::cli {
 namespace {
-
-// Left out of JSON where they do not apply.
-const absl::flat_hash_set<std::string> kExceptional = {
-    "failure", "difference_on_first_inputs", "worst_output"};
 
 struct ValidateFlags {
   std::string model;
@@ -44,24 +38,6 @@ struct ValidateFlags {
   uint64_t seed = 0;
   DeviceFlags devices;
 };
-
-absl::StatusOr<validation::Results> CompareOn(const Context& context,
-                                              const v1::CompareRequest& request,
-                                              const std::string& address,
-                                              const std::stop_token& stop) {
-  ASSIGN_OR_RETURN(const auto client,
-                   service::PlanningClient::Connect(address));
-  ProgressDisplay display(context.err, context.terminal, context.clock);
-  validation::Results results;
-  RETURN_IF_ERROR(client->Compare(
-      request,
-      [&](const v1::CompareEvent& event) {
-        if (event.has_progress()) display.Show(event.progress());
-        if (event.has_result()) results[event.result().key()] = event.result();
-      },
-      stop));
-  return results;
-}
 
 absl::StatusOr<validation::StagedResults> RunSequence(
     const v1::RunnerRequest& request, const std::stop_token& stop) {
@@ -133,8 +109,7 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
            "measured again: "
         << known.status().message() << "\n";
   }
-  *context.out << (context.json ? ToJson(*report, kExceptional).dump(2) + "\n"
-                                : DescribeStagedValidation(*report));
+  *context.out << FormatValidation(*report, context.json);
   RETURN_IF_ERROR(
       KeepStagedEvidence(device, plan, probes, measured, store.get()));
   if (report->has_failure()) return absl::InternalError(report->failure());
@@ -168,46 +143,23 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
                    LocalCluster::Start(std::move(options)));
   const auto measurer = cluster->coordinator().NewMeasurer(interrupt.token());
   ProgressDisplay display(context.err, context.terminal, context.clock);
-  ASSIGN_OR_RETURN(
-      validation::Validation validation,
-      validation::PrepareValidation(
-          request, store.get(), measurer.get(),
-          [&](const v1::PlanProgress& progress) { display.Show(progress); }));
-  display.Close();
-  if (validation.plans.empty()) {
-    return absl::InternalError("the validation holds no plan");
-  }
-  const auto compare = [&](const v1::CompareRequest& it) {
-    return CompareOn(context, it, cluster->address(), interrupt.token());
-  };
-  ASSIGN_OR_RETURN(const validation::Compared compared,
-                   validation::CompareWithFirstThatFits(validation, compare));
-  const std::vector<std::string> differing = validation::ListDiffering(
-      validation.request, compared.results, validation.tolerance);
-  validation::Results on_others;
-  if (!differing.empty()) {
-    absl::StatusOr<validation::Results> results =
-        compare(validation::MakeOtherInputs(validation.request, differing));
-    if (absl::IsCancelled(results.status())) return results.status();
-    if (results.ok()) {
-      on_others = *std::move(results);
-    } else {  // what was compared is reported all the same
-      *context.err << "the outputs that differ were not compared on other "
-                      "inputs: "
-                   << results.status().message() << "\n";
-    }
-  }
-  const v1::ValidationReport report = validation::MakeReport(
-      validation, compared.results, on_others, compared.reference);
-  *context.out << (context.json ? ToJson(report, kExceptional).dump(2) + "\n"
-                                : DescribeValidation(report));
-  RETURN_IF_ERROR(validation::RecordEvidence(
-      validation.probes, compared.results, validation.machine, store.get()));
-  if (report.plans(0).has_failure()) {
-    return absl::InternalError(absl::StrCat("the chosen plan did not run: ",
-                                            report.plans(0).failure()));
-  }
-  return validation::CheckOutputs(report);
+  v1::ValidationReport report;
+  RETURN_IF_ERROR(validation::ValidatePlan(
+      request, store.get(), measurer.get(),
+      {.progress =
+           [&](const v1::PlanProgress& progress) { display.Show(progress); },
+       .note =
+           [&](const std::string& note) {
+             display.Close();
+             *context.err << note << "\n";
+           },
+       .report =
+           [&](const v1::ValidationReport& it) {
+             display.Close();
+             report = it;
+             *context.out << FormatValidation(it, context.json);
+           }}));
+  return validation::CheckReport(report);
 }
 
 }  // namespace

@@ -163,13 +163,14 @@ absl::Status Coordinator::Start() {
         given.plans, given.advertised_address, plans::Leadership::Options());
   }
   const plans::Leadership* const leadership = server_->leadership.get();
-  server_->planning = service::NewPlanningService(
-      {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
-       &server_->reshardings, guard, given.figures, leadership, &server_->held,
-       given.profiles});
-  server_->plans =
-      service::NewPlansService(&server_->runner, &server_->calls, guard,
-                               &server_->held, given.questions);
+  const service::PlanningContext context = {
+      &server_->queue,       &server_->calls,
+      &server_->runner,      &server_->draining,
+      &server_->reshardings, guard,
+      given.figures,         leadership,
+      &server_->held,        given.profiles};
+  server_->planning = service::NewPlanningService(context);
+  server_->plans = service::NewPlansService(context, given.questions);
   server_->profiles =
       service::NewProfilesService(&server_->runner, &server_->calls);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,

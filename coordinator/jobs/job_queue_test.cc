@@ -334,6 +334,18 @@ TEST_F(JobQueueTest, AMeasurerHoldsToTheVersionItDescribed) {
   EXPECT_THAT(a.cancelled(), testing::ElementsAre(lease));
 }
 
+TEST_F(JobQueueTest, AMeasurerForGivenDevicesTakesNoOthers) {
+  FakeWorker a(&queue_, "a"), b(&queue_, "b");
+  b.description().devices.platform_version = "version 2";
+  a.Attach();
+  QueueMeasurer measurer(&queue_, {}, b.description().devices);
+  const v1::DeviceSpec device = Programs(1).request.device();
+  EXPECT_EQ(measurer.Describe(device).status().code(),
+            absl::StatusCode::kUnavailable);
+  b.Attach();
+  EXPECT_EQ(measurer.Describe(device)->platform_version, "version 2");
+}
+
 TEST_F(JobQueueTest, WhoCannotKeepAResultEndsTheMeasuring) {
   FakeWorker a(&queue_, "a");
   a.Attach();

@@ -7,7 +7,8 @@ namespace meshwright::jobs {
 absl::StatusOr<DeviceDescription> QueueMeasurer::Describe(
     const v1::DeviceSpec& device) {
   ASSIGN_OR_RETURN(const WorkerDescription worker,
-                   queue_->FindWorker(device, stop_));
+                   is_pinned_ ? queue_->MatchWorker(device, &*described_)
+                              : queue_->FindWorker(device, stop_));
   described_ = worker.devices;
   DeviceDescription description = worker.devices;
   if (device.device_count() > 0) {

@@ -2,10 +2,13 @@
 //
 // Concept: made for one request and thrown away with it. Describe picks a
 // worker; from then on Measure accepts only workers with the same plugin
-// version and device kind, because both are part of the programs' keys.
+// version and device kind, because both are part of the programs' keys. One
+// that is made for given devices picks a worker with equal ones, and says at
+// once where none is attached.
 // Threads: one request, one thread; the stop token from any. A stop cancels
 // the job at hand, and Measure returns kCancelled.
-// Errors: those of JobQueue::FindWorker and of JobDone (job_queue.h).
+// Errors: those of JobQueue::FindWorker, of MatchWorker and of JobDone
+// (job_queue.h).
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
 
@@ -19,13 +22,14 @@ namespace meshwright::jobs {
 
 class QueueMeasurer : public Measurer {
  public:
-  // `queue` outlives the measurer. `described`: what Describe would say.
+  // `queue` outlives the measurer. `described`: the devices; absent: any.
   QueueMeasurer(JobQueue* queue, std::stop_token stop,
                 std::optional<DeviceDescription> described = std::nullopt,
                 JobOrigin origin = {})
       : queue_(queue),
         stop_(std::move(stop)),
         described_(std::move(described)),
+        is_pinned_(described_.has_value()),
         origin_(std::move(origin)) {}
 
   absl::StatusOr<DeviceDescription> Describe(
@@ -38,6 +42,7 @@ class QueueMeasurer : public Measurer {
   JobQueue* const queue_;
   const std::stop_token stop_;
   std::optional<DeviceDescription> described_;
+  const bool is_pinned_;
   const JobOrigin origin_;
 };
 

@@ -1,18 +1,23 @@
 // PlanQuestions: what may be asked of a plan that is done, handed to the
 // service as plan_function.h is.
 //
-// Concept: the answers come from the plan and the store; nothing is measured.
+// Concept: the answers come from the plan and the store. Only `validate` has
+// anything measured, by the measurer of its call.
 // Threads: any number of calls at once.
-// Errors: those of explain::ExplainPlan and explain::AnswerWhatIf: kNotFound
-// for a store that lacks the model or measurements, kInvalidArgument for a mesh
-// that does not fit.
+// Errors: those of explain::ExplainPlan, explain::AnswerWhatIf and
+// validation::ValidatePlan: kNotFound for a store that lacks the model or
+// measurements, kInvalidArgument for a mesh that does not fit.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_QUESTIONS_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_QUESTIONS_H_
 
 #include <functional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordinator/jobs/measurer.h"
 #include "proto/v1/plan.pb.h"
+#include "proto/v1/plan_record.pb.h"
+#include "proto/v1/plans.pb.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::plans {
@@ -28,6 +33,13 @@ struct PlanQuestions {
   std::function<absl::StatusOr<v1::Plan>(const v1::Plan& plan,
                                          const v1::WhatIfChange& change)>
       what_if;
+  // The plan run for real (coordinator/validation/validate_plan.h). Events come
+  // from one thread at a time, before it returns.
+  std::function<absl::Status(
+      const v1::PlanRecord& plan, const v1::ValidatePlanRequest& request,
+      jobs::Measurer* measurer,
+      const std::function<void(const v1::ValidatePlanEvent&)>& on_event)>
+      validate;
 };
 
 }  // namespace meshwright::plans

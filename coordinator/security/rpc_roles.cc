@@ -19,6 +19,8 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Plans/Explain", Role::kRead},
     {"/meshwright.v1.Plans/Diff", Role::kRead},
     {"/meshwright.v1.Plans/WhatIf", Role::kRead},
+    // It keeps workers busy, as Compare does.
+    {"/meshwright.v1.Plans/Validate", Role::kSubmit},
     // It reads nothing but counts and times, of rows that all teams share.
     {"/meshwright.v1.Profiles/Coverage", Role::kRead},
     {"/meshwright.v1.Workers/Attach", Role::kWork},

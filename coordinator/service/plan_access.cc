@@ -79,4 +79,25 @@ absl::Status CheckMayEnd(const security::Caller& caller,
                    "'s; its owner or an administrator may end it"));
 }
 
+absl::StatusOr<v1::PlanRecord> FindSeenPlan(const security::Guard& guard,
+                                            store::PlanStore& plans,
+                                            const security::Call& call,
+                                            const std::string& id) {
+  ASSIGN_OR_RETURN(const security::Caller caller, guard.Identify(call));
+  ASSIGN_OR_RETURN(const store::PlanId number, store::ParsePlanId(id));
+  ASSIGN_OR_RETURN(v1::PlanRecord record, plans.Get(number));
+  RETURN_IF_ERROR(CheckMaySee(caller, record));
+  return record;
+}
+
+absl::StatusOr<v1::PlanRecord> FindDonePlan(const security::Guard& guard,
+                                            store::PlanStore& plans,
+                                            const security::Call& call,
+                                            const std::string& id) {
+  ASSIGN_OR_RETURN(v1::PlanRecord record, FindSeenPlan(guard, plans, call, id));
+  if (record.has_plan()) return record;
+  return absl::FailedPreconditionError(
+      absl::StrCat(record.id(), " is not done; watch it until it is"));
+}
+
 }  // namespace meshwright::service

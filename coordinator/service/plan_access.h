@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/security/guard.h"
+#include "profiledb/store/plan_store.h"
 #include "proto/v1/plans.pb.h"
 
 namespace meshwright::service {
@@ -39,6 +41,18 @@ absl::Status CheckMaySee(const security::Caller& caller,
                          const v1::PlanRecord& record);
 absl::Status CheckMayEnd(const security::Caller& caller,
                          const v1::PlanRecord& record);
+
+// The plan with this id, which the caller may see. Errors also: those of
+// store::ParsePlanId, PlanStore::Get and Guard::Identify.
+absl::StatusOr<v1::PlanRecord> FindSeenPlan(const security::Guard& guard,
+                                            store::PlanStore& plans,
+                                            const security::Call& call,
+                                            const std::string& id);
+// The same of one that is done; kFailedPrecondition for another.
+absl::StatusOr<v1::PlanRecord> FindDonePlan(const security::Guard& guard,
+                                            store::PlanStore& plans,
+                                            const security::Call& call,
+                                            const std::string& id);
 
 }  // namespace meshwright::service
 

@@ -78,14 +78,7 @@ class GrpcPlanningClient : public PlanningClient {
                        const OnCompare& on_event,
                        const std::stop_token& stop) override {
     ASSIGN_OR_RETURN(const v1::CompareRequest small, PutPrograms(request));
-    grpc::ClientContext context;
-    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
-    auto reader = stub_->Compare(&context, small);
-    v1::CompareEvent event;
-    while (reader->Read(&event)) {
-      if (on_event) on_event(event);
-    }
-    return Translate(reader->Finish());
+    return Listen(*stub_, &v1::Planning::Stub::Compare, small, on_event, stop);
   }
 
   absl::StatusOr<v1::ReshardingAnswer> PlanResharding(
@@ -128,12 +121,7 @@ class GrpcPlanningClient : public PlanningClient {
   absl::Status WatchPlan(const v1::WatchPlanRequest& request,
                          const OnUpdate& on_update,
                          const std::stop_token& stop) override {
-    grpc::ClientContext context;
-    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
-    const auto reader = plans_->Watch(&context, request);
-    v1::PlanUpdate update;
-    while (reader->Read(&update)) on_update(update);
-    return Translate(reader->Finish());
+    return Listen(*plans_, &v1::Plans::Stub::Watch, request, on_update, stop);
   }
   absl::StatusOr<v1::PlanRecord> CancelPlan(const std::string& id) override {
     v1::CancelPlanRequest request;
@@ -160,6 +148,11 @@ class GrpcPlanningClient : public PlanningClient {
     request.set_id(id);
     *request.mutable_change() = change;
     return Ask(*plans_, &v1::Plans::Stub::WhatIf, request);
+  }
+  absl::Status ValidatePlan(const v1::ValidatePlanRequest& request,
+                            const OnValidate& on_event,
+                            const std::stop_token& stop) override {
+    return Listen(*plans_, &v1::Plans::Stub::Validate, request, on_event, stop);
   }
 
   absl::StatusOr<v1::CoverageReport> CoverPlan(
@@ -263,6 +256,24 @@ class GrpcPlanningClient : public PlanningClient {
         Translate((stub.*call)(&context, request, &response));
     if (!status.ok()) return status;
     return response;
+  }
+
+  // A call that is answered with a stream of events.
+  template <typename Stub, typename Request, typename Event>
+  absl::Status Listen(Stub& stub,
+                      std::unique_ptr<grpc::ClientReader<Event>> (Stub::*call)(
+                          grpc::ClientContext*, const Request&),
+                      const Request& request,
+                      const std::function<void(const Event&)>& on_event,
+                      const std::stop_token& stop) const {
+    grpc::ClientContext context;
+    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
+    const auto reader = (stub.*call)(&context, request);
+    Event event;
+    while (reader->Read(&event)) {
+      if (on_event) on_event(event);
+    }
+    return Translate(reader->Finish());
   }
 
   // A connection that broke says so in gRPC's words; ours name the address.

@@ -30,6 +30,7 @@ class PlanningClient {
  public:
   using OnUpdate = std::function<void(const v1::PlanUpdate&)>;
   using OnCompare = std::function<void(const v1::CompareEvent&)>;
+  using OnValidate = std::function<void(const v1::ValidatePlanEvent&)>;
 
   // Waits up to `timeout` for the coordinator to answer at `address`.
   static absl::StatusOr<std::unique_ptr<PlanningClient>> Connect(
@@ -73,6 +74,10 @@ class PlanningClient {
       const std::string& a, const std::string& b) = 0;
   virtual absl::StatusOr<v1::Plan> AskWhatIf(
       const std::string& id, const v1::WhatIfChange& change) = 0;
+  // Returns after the report, or with kCancelled after a stop.
+  virtual absl::Status ValidatePlan(const v1::ValidatePlanRequest& request,
+                                    const OnValidate& on_event,
+                                    const std::stop_token& stop) = 0;
 
   // A module that the coordinator does not have is put first.
   virtual absl::StatusOr<v1::CoverageReport> CoverPlan(

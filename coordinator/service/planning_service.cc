@@ -1,15 +1,17 @@
 #include <grpcpp/grpcpp.h>
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 
 #include "base/log/log_context.h"
 #include "base/status_macros.h"
+#include "coordinator/jobs/device_record.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/service/event_stream.h"
 #include "coordinator/service/job_access.h"
-#include "coordinator/service/outbox.h"
 #include "coordinator/service/plan_access.h"
 #include "coordinator/service/plan_events.h"
 #include "coordinator/service/plan_watch.h"
@@ -23,37 +25,8 @@
 namespace meshwright::service {
 namespace {
 
-// A call that a thread answers with a stream of events. A client that goes
-// away requests a stop. It lives until both gRPC and the thread are done.
-template <typename Event>
-class EventStream : public grpc::ServerWriteReactor<Event> {
- public:
-  static std::shared_ptr<EventStream> Make() {
-    auto stream = std::make_shared<EventStream>();
-    stream->self_ = stream;
-    return stream;
-  }
-
-  EventStream() : outbox_(this) {}
-
-  void Send(Event event) { outbox_.Send(std::move(event)); }
-  void Finish(const absl::Status& status) { outbox_.Finish(ToRpc(status)); }
-  std::stop_token stop() { return stop_.get_token(); }
-
-  void OnWriteDone(bool ok) override {
-    if (!ok) stop_.request_stop();
-    outbox_.OnWriteDone(ok);
-  }
-  void OnCancel() override { stop_.request_stop(); }
-  void OnDone() override { self_.reset(); }
-
- private:
-  using Base = grpc::ServerWriteReactor<Event>;
-
-  std::shared_ptr<EventStream> self_;
-  std::stop_source stop_;
-  Outbox<Base, Event, grpc::Status> outbox_;
-};
+using CompareStream = EventStream<grpc::ServerWriteReactor<v1::CompareEvent>,
+                                  v1::CompareEvent, grpc::Status>;
 
 class PlanningService : public v1::Planning::CallbackService {
  public:
@@ -98,36 +71,13 @@ class PlanningService : public v1::Planning::CallbackService {
   grpc::ServerWriteReactor<v1::CompareEvent>* Compare(
       grpc::CallbackServerContext* context,
       const v1::CompareRequest* request) override {
-    auto stream = EventStream<v1::CompareEvent>::Make();
-    if (*context_.draining) {
-      stream->Finish(
-          absl::UnavailableError("the coordinator drains and takes no runs"));
-      return stream.get();
-    }
-    const absl::Status leads =
-        context_.leadership == nullptr
-            ? absl::OkStatus()
-            : context_.leadership->CheckLeads("has programs measured");
-    if (!leads.ok()) {
-      stream->Finish(leads);
-      return stream.get();
-    }
-    if (!request->has_reference()) {
-      stream->Finish(
-          absl::InvalidArgumentError("a comparison needs a reference program"));
-      return stream.get();
-    }
-    const absl::StatusOr<HeldStreams::Slot> slot = context_.held->Take();
-    if (!slot.ok()) {
-      stream->Finish(slot.status());
-      return stream.get();
-    }
-    context_.calls->Post([this, stream, slot, request = *request,
-                          trace = FindTraceparent(*context)] {
-      const base::LogScope scope({.traceparent = trace});
-      stream->Finish(RunComparison(request, *stream));
-    });
-    return stream.get();
+    return CompareStream::Answer(
+        context_.calls, TakeMeasuringSlot(context_),
+        [this, request = *request,
+         trace = FindTraceparent(*context)](CompareStream& stream) {
+          const base::LogScope scope({.traceparent = trace});
+          return RunComparison(request, stream);
+        });
   }
 
   grpc::ServerUnaryReactor* PlanResharding(
@@ -190,7 +140,11 @@ class PlanningService : public v1::Planning::CallbackService {
   }
 
   absl::Status RunComparison(const v1::CompareRequest& request,
-                             EventStream<v1::CompareEvent>& stream) const {
+                             CompareStream& stream) const {
+    if (!request.has_reference()) {
+      return absl::InvalidArgumentError(
+          "a comparison needs a reference program");
+    }
     v1::RunnerRequest run;
     *run.mutable_device() = request.device();
     *run.mutable_options() = request.options();
@@ -267,6 +221,32 @@ grpc::ServerUnaryReactor* PlanningService::ListWorkers(
 }
 
 }  // namespace
+
+absl::StatusOr<HeldStreams::Slot> TakeMeasuringSlot(
+    const PlanningContext& context) {
+  if (*context.draining) {
+    return absl::UnavailableError("the coordinator drains and takes no runs");
+  }
+  if (context.leadership != nullptr) {
+    RETURN_IF_ERROR(context.leadership->CheckLeads("has programs measured"));
+  }
+  return context.held->Take();
+}
+
+jobs::QueueMeasurer NewPlanMeasurer(const PlanningContext& context,
+                                    const v1::PlanRecord& plan,
+                                    std::stop_token stop) {
+  std::optional<jobs::DeviceDescription> devices;
+  if (plan.has_device()) devices = jobs::ReadDeviceRecord(plan.device());
+  return {context.queue,
+          std::move(stop),
+          std::move(devices),
+          {.owner = plan.owner(),
+           .model = plan.request().model_name(),
+           .plan = plan.id(),
+           .name_space = plan.namespace_(),
+           .priority = plan.priority()}};
+}
 
 std::unique_ptr<grpc::Service> NewPlanningService(
     const PlanningContext& context) {

@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/log/log_context.h"
 #include "base/status_macros.h"
+#include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/service/event_stream.h"
 #include "coordinator/service/plan_access.h"
 #include "coordinator/service/plan_watch.h"
 #include "coordinator/service/server_credentials.h"
@@ -48,15 +51,17 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
   return response;
 }
 
+using ValidateStream =
+    EventStream<grpc::ServerWriteReactor<v1::ValidatePlanEvent>,
+                v1::ValidatePlanEvent, grpc::Status>;
+
 class PlansService : public v1::Plans::CallbackService {
  public:
-  PlansService(plans::PlanRunner* runner, base::ThreadPool* calls,
-               const security::Guard* guard, HeldStreams* held,
-               plans::PlanQuestions questions)
-      : runner_(runner),
-        calls_(calls),
-        guard_(guard),
-        held_(held),
+  PlansService(const PlanningContext& context, plans::PlanQuestions questions)
+      : context_(context),
+        runner_(context.runner),
+        calls_(context.calls),
+        guard_(context.guard),
         questions_(std::move(questions)) {}
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
@@ -163,13 +168,25 @@ class PlansService : public v1::Plans::CallbackService {
         });
   }
 
+  grpc::ServerWriteReactor<v1::ValidatePlanEvent>* Validate(
+      grpc::CallbackServerContext* context,
+      const v1::ValidatePlanRequest* request) override {
+    return ValidateStream::Answer(
+        calls_, TakeMeasuringSlot(context_),
+        [this, request = *request, call = DescribeCall(*context, kValidatePath),
+         trace = FindTraceparent(*context)](ValidateStream& stream) {
+          const base::LogScope scope({.traceparent = trace});
+          return RunValidation(call, request, stream);
+        });
+  }
+
   grpc::ServerWriteReactor<v1::PlanUpdate>* Watch(
       grpc::CallbackServerContext* context,
       const v1::WatchPlanRequest* request) override {
     using Watched = PlanWatch<grpc::ServerWriteReactor<v1::PlanUpdate>,
                               v1::PlanUpdate, grpc::Status>;
     // The translation lives as long as its watch, and the slot with it.
-    const absl::StatusOr<HeldStreams::Slot> slot = held_->Take();
+    const absl::StatusOr<HeldStreams::Slot> slot = context_.held->Take();
     const auto watch =
         Watched::Make(runner_, calls_, [slot](v1::PlanUpdate&& update) {
           Watched::Translated translated;
@@ -202,49 +219,68 @@ class PlansService : public v1::Plans::CallbackService {
   static constexpr char kExplainPath[] = "/meshwright.v1.Plans/Explain";
   static constexpr char kDiffPath[] = "/meshwright.v1.Plans/Diff";
   static constexpr char kWhatIfPath[] = "/meshwright.v1.Plans/WhatIf";
+  static constexpr char kValidatePath[] = "/meshwright.v1.Plans/Validate";
 
   static absl::Status NotAnswered() {
     return absl::UnimplementedError(
         "this coordinator answers no questions about plans");
   }
 
-  // One that the caller may see.
   absl::StatusOr<v1::PlanRecord> FindPlan(const security::Call& call,
-                                          const std::string& text) const {
-    ASSIGN_OR_RETURN(const security::Caller caller, guard_->Identify(call));
-    ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(text));
-    ASSIGN_OR_RETURN(v1::PlanRecord record, runner_->plans().Get(id));
-    RETURN_IF_ERROR(CheckMaySee(caller, record));
-    return record;
+                                          const std::string& id) const {
+    return FindSeenPlan(*guard_, runner_->plans(), call, id);
   }
 
   // The plan of one that is done.
   absl::StatusOr<v1::Plan> FindDone(const security::Call& call,
-                                    const std::string& text) const {
-    ASSIGN_OR_RETURN(v1::PlanRecord record, FindPlan(call, text));
-    if (!record.has_plan()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(record.id(), " is not done; watch it until it is"));
-    }
+                                    const std::string& id) const {
+    ASSIGN_OR_RETURN(v1::PlanRecord record,
+                     FindDonePlan(*guard_, runner_->plans(), call, id));
     return std::move(*record.mutable_plan());
   }
 
-  plans::PlanRunner* const runner_;
+  void CountErrors(const v1::PlanRecord& plan,
+                   const v1::ValidationReport& report) const {
+    if (context_.predictions == nullptr || !plan.has_device()) return;
+    for (const v1::ValidatedPlan& row : report.plans()) {
+      if (!(row.predicted_seconds() > 0) || !(row.measured_seconds() > 0)) {
+        continue;
+      }
+      context_.predictions->AddPrediction(plan.device().device_kind(),
+                                          row.predicted_seconds(),
+                                          row.measured_seconds());
+    }
+  }
+
+  absl::Status RunValidation(const security::Call& call,
+                             const v1::ValidatePlanRequest& request,
+                             ValidateStream& stream) const {
+    if (!questions_.validate) return NotAnswered();
+    ASSIGN_OR_RETURN(
+        const v1::PlanRecord plan,
+        FindDonePlan(*guard_, runner_->plans(), call, request.id()));
+    jobs::QueueMeasurer measurer =
+        NewPlanMeasurer(context_, plan, stream.stop());
+    return questions_.validate(plan, request, &measurer,
+                               [&](const v1::ValidatePlanEvent& event) {
+                                 if (event.has_report())
+                                   CountErrors(plan, event.report());
+                                 stream.Send(event);
+                               });
+  }
+
+  const PlanningContext context_;
+  plans::PlanRunner* const runner_;  // as the context has them
   base::ThreadPool* const calls_;
   const security::Guard* const guard_;
-  HeldStreams* const held_;
   const plans::PlanQuestions questions_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
-                                               base::ThreadPool* calls,
-                                               const security::Guard* guard,
-                                               HeldStreams* held,
+std::unique_ptr<grpc::Service> NewPlansService(const PlanningContext& context,
                                                plans::PlanQuestions questions) {
-  return std::make_unique<PlansService>(runner, calls, guard, held,
-                                        std::move(questions));
+  return std::make_unique<PlansService>(context, std::move(questions));
 }
 
 }  // namespace meshwright::service

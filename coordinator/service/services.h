@@ -7,9 +7,12 @@
 
 #include <atomic>
 #include <memory>
+#include <stop_token>
 
+#include "absl/status/statusor.h"
 #include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
+#include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/plans/leadership.h"
 #include "coordinator/plans/plan_questions.h"
 #include "coordinator/plans/plan_runner.h"
@@ -18,6 +21,7 @@
 #include "coordinator/service/held_streams.h"
 #include "coordinator/service/prediction_observer.h"
 #include "profiledb/store/profile_store.h"
+#include "proto/v1/plan_record.pb.h"
 
 namespace grpc {
 class Service;
@@ -39,13 +43,21 @@ struct PlanningContext {
   store::ProfileStore* profiles = nullptr;  // has the modules that were put
 };
 
+// For a call that has programs measured. Errors: kUnavailable while the
+// coordinator drains, those of HeldStreams::Take and Leadership::CheckLeads.
+absl::StatusOr<HeldStreams::Slot> TakeMeasuringSlot(
+    const PlanningContext& context);
+
+// Of one run for a plan that is done, on devices like those that it was made
+// for, where it names them.
+jobs::QueueMeasurer NewPlanMeasurer(const PlanningContext& context,
+                                    const v1::PlanRecord& plan,
+                                    std::stop_token stop);
+
 std::unique_ptr<grpc::Service> NewPlanningService(
     const PlanningContext& context);
 
-std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
-                                               base::ThreadPool* calls,
-                                               const security::Guard* guard,
-                                               HeldStreams* held,
+std::unique_ptr<grpc::Service> NewPlansService(const PlanningContext& context,
                                                plans::PlanQuestions questions);
 
 std::unique_ptr<grpc::Service> NewProfilesService(plans::PlanRunner* runner,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/validation/drift.h"
@@ -103,6 +104,17 @@ absl::Status CheckOutputs(const v1::ValidationReport& report) {
   return absl::InternalError(absl::StrFormat(
       "the outputs of %s differ from those of %s by more than %.0e",
       absl::StrJoin(names, ", "), report.reference(), report.tolerance()));
+}
+
+absl::Status CheckReport(const v1::ValidationReport& report) {
+  if (report.plans().empty()) {
+    return absl::InternalError("the validation holds no plan");
+  }
+  if (report.plans(0).has_failure()) {
+    return absl::InternalError(absl::StrCat("the chosen plan did not run: ",
+                                            report.plans(0).failure()));
+  }
+  return CheckOutputs(report);
 }
 
 }  // namespace meshwright::validation

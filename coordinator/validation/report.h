@@ -1,6 +1,7 @@
 // What a validation found (docs/formats/validate.md).
 // Errors: CheckOutputs gives kInternal, naming the plans that ran and whose
-// outputs differ from the reference by more than the tolerance.
+// outputs differ from the reference by more than the tolerance. CheckReport
+// gives the same, and kInternal where the chosen plan did not run.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_H_
 
@@ -23,6 +24,8 @@ v1::ValidationReport MakeReport(const Validation& validation,
 
 // Whether the outputs of all plans that ran are within the tolerance.
 absl::Status CheckOutputs(const v1::ValidationReport& report);
+// And whether the chosen plan ran.
+absl::Status CheckReport(const v1::ValidationReport& report);
 
 }  // namespace meshwright::validation
 

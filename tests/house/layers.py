@@ -22,8 +22,8 @@ LAYERS = {
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
         "coordinator/daemon", "coordinator/explain", "coordinator/metrics",
         "coordinator/planning", "coordinator/security", "coordinator/service",
-        "coordinator/stages", "profiledb", "profiledb/store", "worker/sandbox",
-        "worker/service"),
+        "coordinator/stages", "coordinator/validation", "profiledb",
+        "profiledb/store", "worker/sandbox", "worker/service"),
     "cli/testing": ("cli/verbs",),
     "cli/text": (
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",

@@ -1,12 +1,16 @@
 // Questions to a coordinator about its plans are answered as the verbs answer
-// them from files: the same plans, over the store of a made-up machine.
+// them from files: the same plans, over the store of a made-up machine. What is
+// measured for an answer, a worker with that machine measures.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -18,6 +22,7 @@
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/service/planning_client.h"
 #include "profiledb/open.h"
+#include "worker/service/worker.h"
 
 namespace meshwright {
 namespace {
@@ -25,6 +30,8 @@ namespace {
 using cli::CommandJson;
 using cli::ExpectRefused;
 using nlohmann::json;
+using testing::HasSubstr;
+using worker::Worker;
 
 class PlanQuestionsTest : public testing::Test {
  protected:
@@ -45,8 +52,14 @@ class PlanQuestionsTest : public testing::Test {
     dependencies.listen_address = "unix:" + Path("socket");
     dependencies.profiles = store_.get();
     dependencies.questions = std::move(questions);
-    dependencies.plan = [this](const v1::PlanRequest& request, jobs::Measurer*,
-                               const jobs::ProgressFunction& progress) {
+    dependencies.plan = [this](const v1::PlanRequest& request,
+                               jobs::Measurer* measurer,
+                               const jobs::ProgressFunction& progress)
+        -> absl::StatusOr<v1::Plan> {
+      if (pins_devices_) {
+        const auto pinned = measurer->Describe(v1::DeviceSpec());
+        if (!pinned.ok()) return pinned.status();
+      }
       return planning::MakePlan(request, {store_.get(), &measurer_}, progress);
     };
     coordinator_ =
@@ -72,9 +85,76 @@ class PlanQuestionsTest : public testing::Test {
     const v1::PlanRecord record = *client_->GetPlan(id);
     EXPECT_TRUE(record.has_plan()) << record.reason();
     peak_bytes_ = record.plan().predicted().peak_bytes();
+    step_seconds_ = record.plan().predicted().step_seconds();
     EXPECT_TRUE(
         base::WriteFile(Path(name), cli::PlanToJson(record.plan())).ok());
     return id;
+  }
+
+  // Until it is there, or has left.
+  void AwaitWorker(const std::string& name, bool is_there) {
+    const auto has_it = [&] {
+      const auto workers = coordinator_->queue().Workers();
+      return std::any_of(workers.begin(), workers.end(), [&](const auto& it) {
+        return it.id() == name && it.state() == "idle";
+      });
+    };
+    while (has_it() != is_there) std::this_thread::yield();
+  }
+
+  // One with the machine, or with other devices.
+  std::unique_ptr<Worker> StartWorker(const std::string& device_kind = "cpu") {
+    Worker::Dependencies dependencies;
+    dependencies.coordinator_address = coordinator_->address();
+    dependencies.name = device_kind;
+    dependencies.host = "here";
+    dependencies.devices.set_platform("cpu");
+    dependencies.devices.set_device_count(2);
+    dependencies.run_batch = [this, device_kind](
+                                 const v1::RunnerRequest& request,
+                                 const worker::OnRunnerEvent& on_event,
+                                 const std::stop_token&) {
+      v1::RunnerEvent event;
+      v1::RunnerEvent::Ready& ready = *event.mutable_ready();
+      ready.set_platform_name("cpu");
+      ready.set_platform_version("1");
+      ready.set_device_kind(device_kind);
+      ready.set_device_count(2);
+      on_event(event);
+      return measurer_.Measure(
+          request,
+          [&](const v1::ProfileResult& result) {
+            *event.mutable_result() = result;
+            on_event(event);
+            return absl::OkStatus();
+          },
+          nullptr);
+    };
+    auto worker = std::make_unique<Worker>(std::move(dependencies));
+    EXPECT_TRUE(worker->Start().ok());
+    AwaitWorker(device_kind, true);
+    return worker;
+  }
+
+  absl::StatusOr<v1::ValidationReport> Validate(
+      const v1::ValidatePlanRequest& request, std::stop_token stop = {}) {
+    absl::StatusOr<v1::ValidationReport> report =
+        absl::InternalError("there was no report");
+    const absl::Status status = client_->ValidatePlan(
+        request,
+        [&](const v1::ValidatePlanEvent& event) {
+          if (event.has_report()) report = event.report();
+          progress_ += event.has_progress() ? 1 : 0;
+        },
+        stop);
+    if (!status.ok()) return status;
+    return report;
+  }
+  absl::Status ValidateStatus(const std::string& id, int random_plans = 0) {
+    v1::ValidatePlanRequest request;
+    request.set_id(id);
+    request.set_random_plans(random_plans);
+    return Validate(request).status();
   }
 
   json Ask(std::vector<std::string> arguments) {
@@ -87,7 +167,10 @@ class PlanQuestionsTest : public testing::Test {
   const std::string folder_ = testing::TempDir() + "/plan_questions";
   base::SystemClock clock_;
   jobs::FakeMeasurer measurer_;
+  bool pins_devices_ = false;  // plans are for those of the worker attached
   int64_t peak_bytes_ = 0;
+  double step_seconds_ = 0;
+  int progress_ = 0;  // of a validation, how often it was said
   std::unique_ptr<store::ProfileStore> store_;
   std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<service::PlanningClient> client_;
@@ -144,10 +227,67 @@ TEST_F(PlanQuestionsTest, WhatCannotBeAnsweredIsOneSentence) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(PlanQuestionsTest, AValidationRunsOnAWorkerAndReports) {
+  Start(cli::MakePlanQuestions(store_.get()));
+  const std::string a = Plan("a.json");
+  const auto worker = StartWorker();
+  v1::ValidatePlanRequest request;
+  request.set_id(a);
+  request.set_random_plans(1);
+  const auto report = Validate(request);
+  ASSERT_TRUE(report.ok()) << report.status();
+  const v1::ValidatedPlan& chosen = report->plans(0);
+  EXPECT_EQ(chosen.name(), "chosen");
+  EXPECT_EQ(chosen.predicted_seconds(), step_seconds_);
+  EXPECT_GT(chosen.measured_seconds(), 0);
+  EXPECT_TRUE(chosen.has_error_as_planned());
+  EXPECT_TRUE(chosen.has_error_now());
+  EXPECT_EQ(report->plans().rbegin()->name(), "random 1");
+  EXPECT_GT(progress_, report->plans_size());
+
+  const json shown = Ask({"validate", a, "--random", "1"});
+  EXPECT_EQ(shown["chosen"], "chosen");
+  EXPECT_EQ(shown["plans"].size(), report->plans_size());
+  EXPECT_FALSE(shown["plans"][0].contains("failure"));
+}
+
+TEST_F(PlanQuestionsTest, AValidationRunsOnThePlansDevicesAlone) {
+  pins_devices_ = true;
+  Start(cli::MakePlanQuestions(store_.get()));
+  std::string a;
+  {
+    const auto worker = StartWorker();
+    a = Plan("a.json");
+  }
+  AwaitWorker("cpu", false);
+  const auto other = StartWorker("another kind");
+  const absl::Status status = ValidateStatus(a);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("other devices"));
+  const auto worker = StartWorker();
+  EXPECT_TRUE(ValidateStatus(a).ok());
+}
+
+TEST_F(PlanQuestionsTest, AValidationThatCannotRunIsOneSentence) {
+  Start(cli::MakePlanQuestions(store_.get()));
+  const std::string a = Plan("a.json");
+  EXPECT_EQ(ValidateStatus("plan-99").code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ValidateStatus("x").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ValidateStatus(a, -1).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ValidateStatus(a, 1001).code(), absl::StatusCode::kInvalidArgument);
+  v1::ValidatePlanRequest request;
+  request.set_id(a);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(Validate(request, stop.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
+}
+
 TEST_F(PlanQuestionsTest, ACoordinatorWithoutAnswersSaysSo) {
   Start({});
   EXPECT_EQ(client_->ExplainPlan("plan-1").status().code(),
             absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(ValidateStatus("plan-1").code(), absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace
