@@ -1,6 +1,11 @@
 // profiles export|import|gc|verify, and store backup|migrate.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,18 +17,23 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "base/file.h"
+#include "base/interrupt.h"
+#include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
+#include "cli/flags/security_flags.h"
 #include "cli/local/store.h"
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/service/planning_client.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/upkeep/backup.h"
 #include "profiledb/upkeep/copy_store.h"
 #include "profiledb/upkeep/exchange.h"
 #include "profiledb/upkeep/garbage.h"
+#include "profiledb/upkeep/measurement_file.h"
 #include "profiledb/upkeep/plan_needs.h"
 #include "proto/v1/reports.pb.h"
 
@@ -34,6 +44,8 @@ struct ExchangeFlags {
   std::string file;
   std::string team;
   std::string store;
+  std::string coordinator;
+  base::ChannelSecurity security;
 };
 
 struct GarbageFlags {
@@ -80,10 +92,90 @@ void Show(const Context& context, const Report& report,
 
 // ---- export, import
 
-absl::Status ExportRows(const Context& context, const ExchangeFlags& flags) {
+constexpr size_t kPieceBytes = size_t{1} << 20;
+
+absl::StatusOr<std::unique_ptr<service::PlanningClient>> ConnectTo(
+    const ExchangeFlags& flags) {
+  return service::PlanningClient::Connect(
+      flags.coordinator, base::WithEnvironment(flags.security));
+}
+
+// Beside the file, which is there only when it is whole.
+absl::StatusOr<v1::ExportReport> ExportFromCoordinator(
+    const ExchangeFlags& flags) {
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags));
+  const std::string partial = absl::StrCat(flags.file, ".partial.", getpid());
+  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  const auto fail = [&](const absl::Status& status) {
+    std::remove(partial.c_str());
+    return status;
+  };
+  const auto write = [&](const std::string& bytes) -> absl::Status {
+    if (out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+      return absl::OkStatus();
+    }
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot write ", flags.file));
+  };
+  absl::Status status = write("");
+  if (!status.ok()) return status;
+  absl::StatusOr<v1::ExportReport> report =
+      client->ExportProfiles(flags.team, write, interrupt.token());
+  if (!report.ok()) return fail(report.status());
+  out.close();
+  if (!out) return fail(write(""));
+  const auto whole = store::MeasurementFileReader::Open(partial);
+  if (!whole.ok()) return fail(whole.status());
+  if (std::rename(partial.c_str(), flags.file.c_str()) != 0) {
+    return fail(
+        absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", flags.file)));
+  }
+  report->set_file(flags.file);
+  return report;
+}
+
+absl::StatusOr<v1::ImportReport> ImportToCoordinator(
+    const ExchangeFlags& flags) {
+  const base::Interrupt interrupt;
+  // A file that is damaged is not sent.
+  RETURN_IF_ERROR(store::MeasurementFileReader::Open(flags.file).status());
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags));
+  std::ifstream in(flags.file, std::ios::binary);
+  ASSIGN_OR_RETURN(v1::ImportReport report,
+                   client->ImportProfiles(
+                       flags.team,
+                       [&]() -> absl::StatusOr<std::string> {
+                         std::string piece(kPieceBytes, '\0');
+                         in.read(piece.data(), kPieceBytes);
+                         if (in.bad()) {
+                           return absl::UnknownError(
+                               absl::StrCat("cannot read ", flags.file));
+                         }
+                         piece.resize(static_cast<size_t>(in.gcount()));
+                         return piece;
+                       },
+                       interrupt.token()));
+  report.set_file(flags.file);
+  return report;
+}
+
+absl::StatusOr<v1::ExportReport> ExportFromStore(const ExchangeFlags& flags) {
   ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
+  return store::ExportMeasurements(*store, flags.team, flags.file);
+}
+
+absl::StatusOr<v1::ImportReport> ImportToStore(const Context& context,
+                                               const ExchangeFlags& flags) {
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  return store::ImportMeasurements(*store, flags.team, Now(context),
+                                   flags.file);
+}
+
+absl::Status ExportRows(const Context& context, const ExchangeFlags& flags) {
   ASSIGN_OR_RETURN(const v1::ExportReport report,
-                   store::ExportMeasurements(*store, flags.team, flags.file));
+                   flags.coordinator.empty() ? ExportFromStore(flags)
+                                             : ExportFromCoordinator(flags));
   Show(context, report,
        absl::StrCat("exported ", report.measurements(), " measurements of ",
                     report.rows(), " rows to ", report.file(), "\n"));
@@ -91,10 +183,9 @@ absl::Status ExportRows(const Context& context, const ExchangeFlags& flags) {
 }
 
 absl::Status ImportRows(const Context& context, const ExchangeFlags& flags) {
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
-  ASSIGN_OR_RETURN(
-      const v1::ImportReport report,
-      store::ImportMeasurements(*store, flags.team, Now(context), flags.file));
+  ASSIGN_OR_RETURN(const v1::ImportReport report,
+                   flags.coordinator.empty() ? ImportToStore(context, flags)
+                                             : ImportToCoordinator(flags));
   std::string text = absl::StrCat("imported ", report.recorded(), " of ",
                                   report.measurements(), " measurements of ",
                                   report.file(), "\n");
@@ -106,6 +197,14 @@ absl::Status ImportRows(const Context& context, const ExchangeFlags& flags) {
   return absl::InvalidArgumentError(absl::StrCat(
       report.refused(), " measurements of ", report.file(),
       " are refused, the first being: ", report.refused_rows(0).reason()));
+}
+
+void AddExchangeAddress(CLI::App& verb, ExchangeFlags* flags) {
+  verb.add_option("--coordinator", flags->coordinator,
+                  "HOST:PORT of a running coordinator, whose store is meant "
+                  "(default: this machine's)")
+      ->excludes("--store");
+  AddClientSecurityFlags(verb, &flags->security);
 }
 
 // ---- gc
@@ -246,6 +345,7 @@ void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
   exported->add_option("--team", export_flags->team,
                        "only the rows of this namespace");
   AddStoreFlag(*exported, export_flags->store);
+  AddExchangeAddress(*exported, export_flags);
 
   const auto [imported, import_flags] = AddVerb(
       profiles, context, "import",
@@ -255,6 +355,7 @@ void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
   imported->add_option("--team", import_flags->team,
                        "record them in this namespace, not in their own");
   AddStoreFlag(*imported, import_flags->store);
+  AddExchangeAddress(*imported, import_flags);
 
   const auto [gc, gc_flags] =
       AddVerb(profiles, context, "gc",

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/testing/outcome.h"
 #include "profiledb/store/plan_updates.h"
@@ -59,6 +61,46 @@ TEST_F(UpkeepTest, MeasurementsGoFromStoreToStore) {
               HasSubstr("2 measured"));
   EXPECT_THAT(Command({"profiles", "import", file_, "--store", other_}).out,
               HasSubstr("imported 2 of 2 measurements"));
+}
+
+// With the same words as locally.
+TEST_F(UpkeepTest, MeasurementsGoOutOfACoordinatorAndIntoAnother) {
+  const base::SystemClock clock;
+  const auto start = [&](store::ProfileStore* store) {
+    LocalCluster::Options options;
+    options.clock = &clock;
+    options.store = store;
+    options.has_worker = false;
+    return *LocalCluster::Start(std::move(options));
+  };
+  const auto from = OpenStore(store_), to = OpenStore(other_);
+  const auto sender = start(from->get()), taker = start(to->get());
+  const std::vector<std::string> words = {"profiles", "export", file_,
+                                          "--coordinator", sender->address()};
+  const Outcome exported = Command(words);
+  const std::string bytes = *base::ReadFile(file_);
+  EXPECT_EQ(exported.out,
+            Command({"profiles", "export", file_, "--store", store_}).out)
+      << exported.err;
+  EXPECT_EQ(bytes, *base::ReadFile(file_));
+  const auto imported =
+      Json({"profiles", "import", file_, "--coordinator", taker->address()});
+  EXPECT_EQ(imported["file"], file_);
+  EXPECT_EQ(imported["recorded"], 2);
+  EXPECT_EQ(imported["refused"], 0);
+  EXPECT_EQ((*to)->Lookup({MakeKey("a"), MakeKey("b")})->size(), 2);
+
+  ASSERT_TRUE(base::WriteFile(file_, "not measurements").ok());
+  ExpectRefused(
+      {"profiles", "import", file_, "--coordinator", taker->address()},
+      "is no file of measurements");
+  ExpectRefused({"profiles", "export", file_, "--coordinator",
+                 sender->address(), "--store", store_},
+                "--store");
+  const Outcome nowhere = Command({"profiles", "export", folder_ + "/no/file",
+                                   "--coordinator", sender->address()});
+  EXPECT_NE(nowhere.status, 0);
+  EXPECT_THAT(nowhere.err, HasSubstr("cannot write"));
 }
 
 TEST_F(UpkeepTest, GarbageIsSaidAndThenRemoved) {

@@ -163,16 +163,21 @@ absl::Status Coordinator::Start() {
         given.plans, given.advertised_address, plans::Leadership::Options());
   }
   const plans::Leadership* const leadership = server_->leadership.get();
-  const service::PlanningContext context = {
-      &server_->queue,       &server_->calls,
-      &server_->runner,      &server_->draining,
-      &server_->reshardings, guard,
-      given.figures,         leadership,
-      &server_->held,        given.profiles};
+  const service::PlanningContext context = {&server_->queue,
+                                            &server_->calls,
+                                            &server_->runner,
+                                            &server_->draining,
+                                            &server_->reshardings,
+                                            guard,
+                                            given.figures,
+                                            leadership,
+                                            &server_->held,
+                                            given.profiles,
+                                            given.clock};
   server_->planning = service::NewPlanningService(context);
   server_->plans = service::NewPlansService(context, given.questions);
   server_->profiles =
-      service::NewProfilesService(&server_->runner, &server_->calls);
+      service::NewProfilesService(context, given.limits.import_bytes);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
                                                 &server_->calls, guard);
   server_->workers =

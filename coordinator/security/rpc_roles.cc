@@ -23,6 +23,9 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Plans/Validate", Role::kSubmit},
     // It reads nothing but counts and times, of rows that all teams share.
     {"/meshwright.v1.Profiles/Coverage", Role::kRead},
+    // Rows of all namespaces, with the hosts that they come from.
+    {"/meshwright.v1.Profiles/Export", Role::kAdmin},
+    {"/meshwright.v1.Profiles/Import", Role::kAdmin},
     {"/meshwright.v1.Workers/Attach", Role::kWork},
     {"/meshwright.v1.Admin/DrainWorker", Role::kAdmin},
     {"/meshwright.v1.Admin/QuarantineWorker", Role::kAdmin},

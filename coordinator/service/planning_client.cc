@@ -168,6 +168,62 @@ class GrpcPlanningClient : public PlanningClient {
                kAnalysisPatience);
   }
 
+  absl::StatusOr<v1::ExportReport> ExportProfiles(
+      const std::string& team, const OnData& on_data,
+      const std::stop_token& stop) override {
+    v1::ExportProfilesRequest request;
+    request.set_namespace_(team);
+    std::stop_source ended;
+    const std::stop_callback end(stop, [&] { ended.request_stop(); });
+    absl::Status taken;
+    std::optional<v1::ExportReport> report;
+    const absl::Status status = Listen<v1::Profiles::Stub>(
+        *profiles_, &v1::Profiles::Stub::Export, request,
+        std::function<void(const v1::ExportChunk&)>(
+            [&](const v1::ExportChunk& chunk) {
+              if (taken.ok() && !chunk.data().empty()) {
+                taken = on_data(chunk.data());
+                if (!taken.ok()) ended.request_stop();
+              }
+              if (chunk.has_report()) report = chunk.report();
+            }),
+        ended.get_token());
+    if (!taken.ok()) return taken;
+    if (!status.ok()) return status;
+    if (!report.has_value()) {
+      return absl::InternalError(
+          absl::StrCat("the coordinator at ", address_, " sent no end"));
+    }
+    return *std::move(report);
+  }
+
+  absl::StatusOr<v1::ImportReport> ImportProfiles(
+      const std::string& team, const NextData& next,
+      const std::stop_token& stop) override {
+    grpc::ClientContext context;
+    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
+    v1::ImportReport report;
+    const auto writer = profiles_->Import(&context, &report);
+    v1::ImportChunk chunk;
+    chunk.set_namespace_(team);
+    while (true) {
+      absl::StatusOr<std::string> piece = next();
+      if (!piece.ok()) {
+        context.TryCancel();
+        writer->Finish();
+        return piece.status();
+      }
+      if (piece->empty()) break;
+      chunk.set_data(*std::move(piece));
+      if (!writer->Write(chunk)) break;  // Finish says why
+      chunk.clear_namespace_();
+    }
+    writer->WritesDone();
+    const absl::Status status = Translate(writer->Finish());
+    if (!status.ok()) return status;
+    return report;
+  }
+
   absl::StatusOr<v1::ListJobsResponse> ListJobs() override {
     return Ask(*stub_, &v1::Planning::Stub::ListJobs, v1::ListJobsRequest());
   }

@@ -83,6 +83,19 @@ class PlanningClient {
   virtual absl::StatusOr<v1::CoverageReport> CoverPlan(
       const v1::PlanRequest& request) = 0;
 
+  using OnData = std::function<absl::Status(const std::string&)>;
+  using NextData = std::function<absl::StatusOr<std::string>()>;
+  // A file of measurements piece by piece, of one namespace or of all (empty).
+  // An error of `on_data` ends the export, and is the answer.
+  virtual absl::StatusOr<v1::ExportReport> ExportProfiles(
+      const std::string& team, const OnData& on_data,
+      const std::stop_token& stop) = 0;
+  // `next` gives pieces of at most 1 MiB, then an empty one; its error ends the
+  // import, and is the answer.
+  virtual absl::StatusOr<v1::ImportReport> ImportProfiles(
+      const std::string& team, const NextData& next,
+      const std::stop_token& stop) = 0;
+
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
   virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers() = 0;
 

@@ -1,36 +1,176 @@
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "absl/time/time.h"
+#include "base/status_macros.h"
+#include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/unary_answer.h"
+#include "profiledb/upkeep/measurement_transfer.h"
 #include "proto/v1/profiles.grpc.pb.h"
 
 namespace meshwright::service {
 namespace {
 
+constexpr size_t kExportChunkBytes = size_t{1} << 20;
+constexpr char kExportPath[] = "/meshwright.v1.Profiles/Export";
+
+// A file of measurements, chunk after chunk as fast as the client takes them.
+// It deletes itself in OnDone.
+class ExportCall : public grpc::ServerWriteReactor<v1::ExportChunk> {
+ public:
+  ExportCall(const PlanningContext& context, security::Call call,
+             const v1::ExportProfilesRequest* request)
+      : context_(context),
+        call_(std::move(call)),
+        slot_(context.held->Take()),
+        team_(request->namespace_()) {
+    context_.calls->Post([this] { Send(); });
+  }
+
+  void OnWriteDone(bool ok) override {
+    if (!ok) {
+      Finish(ToRpc(absl::CancelledError("the client went away")));
+    } else if (chunk_.has_report()) {
+      Finish(ToRpc(absl::OkStatus()));
+    } else {
+      context_.calls->Post([this] { Send(); });
+    }
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  void Send() {
+    const absl::Status status = Fill();
+    if (status.ok()) {
+      StartWrite(&chunk_);
+    } else {
+      Finish(ToRpc(status));
+    }
+  }
+
+  absl::Status Fill() {
+    RETURN_IF_ERROR(slot_.status());
+    RETURN_IF_ERROR(context_.guard->MayGoOn(call_));
+    if (file_ == nullptr) {
+      ASSIGN_OR_RETURN(
+          file_, store::OutgoingMeasurements::Make(*context_.profiles, team_));
+    }
+    ASSIGN_OR_RETURN(*chunk_.mutable_data(), file_->Read(kExportChunkBytes));
+    if (chunk_.data().empty()) *chunk_.mutable_report() = file_->report();
+    return absl::OkStatus();
+  }
+
+  const PlanningContext& context_;
+  const security::Call call_;
+  const absl::StatusOr<HeldStreams::Slot> slot_;
+  const std::string team_;
+  std::unique_ptr<store::OutgoingMeasurements> file_;
+  v1::ExportChunk chunk_;
+};
+
+// A file of measurements that comes in chunks. The disk is waited for on
+// `calls`. It deletes itself in OnDone.
+class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
+ public:
+  ImportCall(const PlanningContext& context, int64_t maximum_bytes,
+             grpc::CallbackServerContext* call, v1::ImportReport* report)
+      : context_(context),
+        maximum_bytes_(maximum_bytes),
+        call_(call),
+        report_(report),
+        slot_(context.held->Take()) {
+    StartRead(&chunk_);
+  }
+
+  void OnReadDone(bool ok) override {
+    context_.calls->Post([this, ok] {
+      const absl::Status status = ok ? Take() : Record();
+      if (ok && status.ok()) {
+        StartRead(&chunk_);
+      } else {
+        Finish(ToRpc(status));
+      }
+    });
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  absl::Status Take() {
+    RETURN_IF_ERROR(slot_.status());
+    if (file_ == nullptr) {
+      team_ = chunk_.namespace_();
+      ASSIGN_OR_RETURN(file_,
+                       store::IncomingMeasurements::Make(maximum_bytes_));
+    }
+    return file_->Add(chunk_.data());
+  }
+
+  absl::Status Record() {
+    if (call_->IsCancelled()) {
+      return absl::CancelledError("the client went away");
+    }
+    if (file_ == nullptr) {
+      return absl::InvalidArgumentError("an import needs a file");
+    }
+    ASSIGN_OR_RETURN(
+        *report_,
+        file_->Import(*context_.profiles, team_,
+                      store::Nanoseconds(std::chrono::nanoseconds(
+                          absl::ToUnixNanos(context_.clock->Now())))));
+    return absl::OkStatus();
+  }
+
+  const PlanningContext& context_;
+  const int64_t maximum_bytes_;
+  grpc::CallbackServerContext* const call_;
+  v1::ImportReport* const report_;
+  const absl::StatusOr<HeldStreams::Slot> slot_;
+  std::string team_;
+  std::unique_ptr<store::IncomingMeasurements> file_;
+  v1::ImportChunk chunk_;
+};
+
 class ProfilesService : public v1::Profiles::CallbackService {
  public:
-  ProfilesService(plans::PlanRunner* runner, base::ThreadPool* calls)
-      : runner_(runner), calls_(calls) {}
+  ProfilesService(const PlanningContext& context, int64_t import_bytes)
+      : context_(context), import_bytes_(import_bytes) {}
 
   grpc::ServerUnaryReactor* Coverage(grpc::CallbackServerContext* context,
                                      const v1::CoverageRequest* request,
                                      v1::CoverageReport* report) override {
-    return AnswerUnary(calls_, context, report,
-                       [this, request] { return runner_->Cover(*request); });
+    return AnswerUnary(context_.calls, context, report, [this, request] {
+      return context_.runner->Cover(*request);
+    });
+  }
+
+  grpc::ServerWriteReactor<v1::ExportChunk>* Export(
+      grpc::CallbackServerContext* context,
+      const v1::ExportProfilesRequest* request) override {
+    return new ExportCall(context_, DescribeCall(*context, kExportPath),
+                          request);
+  }
+
+  grpc::ServerReadReactor<v1::ImportChunk>* Import(
+      grpc::CallbackServerContext* context, v1::ImportReport* report) override {
+    return new ImportCall(context_, import_bytes_, context, report);
   }
 
  private:
-  plans::PlanRunner* const runner_;
-  base::ThreadPool* const calls_;
+  const PlanningContext context_;
+  const int64_t import_bytes_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewProfilesService(plans::PlanRunner* runner,
-                                                  base::ThreadPool* calls) {
-  return std::make_unique<ProfilesService>(runner, calls);
+std::unique_ptr<grpc::Service> NewProfilesService(
+    const PlanningContext& context, int64_t import_bytes) {
+  return std::make_unique<ProfilesService>(context, import_bytes);
 }
 
 }  // namespace meshwright::service

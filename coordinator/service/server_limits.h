@@ -12,6 +12,7 @@
 #define MESHWRIGHT_COORDINATOR_SERVICE_SERVER_LIMITS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/time/time.h"
 
@@ -26,6 +27,7 @@ struct ServerLimits {
   int message_bytes = 16 << 20;  // of what comes in
   int calls_per_connection = 256;
   int held_streams = 2048;                  // HeldStreams
+  int64_t import_bytes = int64_t{4} << 30;  // of a file of measurements
   size_t buffer_bytes = size_t{512} << 20;  // of gRPC, all connections
   absl::Duration keepalive = absl::Seconds(30);
   absl::Duration keepalive_timeout = absl::Seconds(20);

@@ -6,10 +6,12 @@
 #define MESHWRIGHT_COORDINATOR_SERVICE_SERVICES_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/queue_measurer.h"
@@ -41,6 +43,7 @@ struct PlanningContext {
   const plans::Leadership* leadership = nullptr;
   HeldStreams* held = nullptr;
   store::ProfileStore* profiles = nullptr;  // has the modules that were put
+  const base::Clock* clock = nullptr;
 };
 
 // For a call that has programs measured. Errors: kUnavailable while the
@@ -60,8 +63,9 @@ std::unique_ptr<grpc::Service> NewPlanningService(
 std::unique_ptr<grpc::Service> NewPlansService(const PlanningContext& context,
                                                plans::PlanQuestions questions);
 
-std::unique_ptr<grpc::Service> NewProfilesService(plans::PlanRunner* runner,
-                                                  base::ThreadPool* calls);
+// `import_bytes`: of a file of measurements, at the most.
+std::unique_ptr<grpc::Service> NewProfilesService(
+    const PlanningContext& context, int64_t import_bytes);
 
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
                                                  base::ThreadPool* calls,

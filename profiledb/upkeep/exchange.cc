@@ -59,20 +59,27 @@ absl::StatusOr<v1::ExportReport> ExportMeasurements(ProfileStore& store,
                                                     const std::string& team,
                                                     const std::string& path) {
   ASSIGN_OR_RETURN(const auto file, MeasurementFileWriter::Create(path));
-  v1::ExportReport report;
+  ASSIGN_OR_RETURN(v1::ExportReport report,
+                   ExportMeasurements(store, team, *file));
   report.set_file(path);
+  return report;
+}
+
+absl::StatusOr<v1::ExportReport> ExportMeasurements(
+    ProfileStore& store, const std::string& team, MeasurementFileWriter& file) {
+  v1::ExportReport report;
   const auto write = [&](const WholeRow& row) -> absl::Status {
     if (!team.empty() && row.team != team) return {};
     if (row.kept.front().result.outcome() == v1::PRUNED) return {};
     report.set_rows(report.rows() + 1);
     for (const KeptRow& kept : row.kept) {
-      RETURN_IF_ERROR(file->Add(ToExported(kept)));
+      RETURN_IF_ERROR(file.Add(ToExported(kept)));
     }
     return {};
   };
   RETURN_IF_ERROR(store.ForEachWhole({.row = write}));
-  report.set_measurements(file->measurements());
-  RETURN_IF_ERROR(file->Finish());
+  report.set_measurements(file.measurements());
+  RETURN_IF_ERROR(file.Finish());
   return report;
 }
 
@@ -81,8 +88,16 @@ absl::StatusOr<v1::ImportReport> ImportMeasurements(ProfileStore& store,
                                                     Nanoseconds now,
                                                     const std::string& path) {
   ASSIGN_OR_RETURN(const auto file, MeasurementFileReader::Open(path));
-  v1::ImportReport report;
+  ASSIGN_OR_RETURN(v1::ImportReport report,
+                   ImportMeasurements(store, team, now, *file));
   report.set_file(path);
+  return report;
+}
+
+absl::StatusOr<v1::ImportReport> ImportMeasurements(
+    ProfileStore& store, const std::string& team, Nanoseconds now,
+    MeasurementFileReader& file) {
+  v1::ImportReport report;
   v1::ExportedMeasurement measurement;
   std::vector<Entry> entries;
   const auto record = [&]() -> absl::Status {
@@ -93,7 +108,7 @@ absl::StatusOr<v1::ImportReport> ImportMeasurements(ProfileStore& store,
     return {};
   };
   while (true) {
-    ASSIGN_OR_RETURN(const bool has_next, file->Next(measurement));
+    ASSIGN_OR_RETURN(const bool has_next, file.Next(measurement));
     if (!has_next) break;
     report.set_measurements(report.measurements() + 1);
     Entry entry = ToEntry(std::move(measurement), team);

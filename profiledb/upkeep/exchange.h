@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "profiledb/store/profile_store.h"
+#include "profiledb/upkeep/measurement_file.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::store {
@@ -24,6 +25,9 @@ namespace meshwright::store {
 absl::StatusOr<v1::ExportReport> ExportMeasurements(ProfileStore& store,
                                                     const std::string& team,
                                                     const std::string& path);
+// The same into a file that is open; the report is without its name.
+absl::StatusOr<v1::ExportReport> ExportMeasurements(
+    ProfileStore& store, const std::string& team, MeasurementFileWriter& file);
 
 // `team` empty: each row into the namespace that it comes from. Rows of after
 // `now` are refused, but for a day that clocks may differ.
@@ -31,6 +35,10 @@ absl::StatusOr<v1::ImportReport> ImportMeasurements(ProfileStore& store,
                                                     const std::string& team,
                                                     Nanoseconds now,
                                                     const std::string& path);
+// The same of a file that is open; the report is without its name.
+absl::StatusOr<v1::ImportReport> ImportMeasurements(
+    ProfileStore& store, const std::string& team, Nanoseconds now,
+    MeasurementFileReader& file);
 
 }  // namespace meshwright::store
 

@@ -33,11 +33,23 @@ MeasurementFileWriter::Create(const std::string& path) {
   if (file == nullptr) return FromErrno("cannot write", path);
   std::unique_ptr<MeasurementFileWriter> writer(
       new MeasurementFileWriter(path, partial, std::move(file)));
+  RETURN_IF_ERROR(writer->Begin());
+  return writer;
+}
+
+absl::StatusOr<std::unique_ptr<MeasurementFileWriter>>
+MeasurementFileWriter::Create(const std::string& name, OwnedFile file) {
+  std::unique_ptr<MeasurementFileWriter> writer(
+      new MeasurementFileWriter(name, name, std::move(file)));
+  RETURN_IF_ERROR(writer->Begin());
+  return writer;
+}
+
+absl::Status MeasurementFileWriter::Begin() {
   v1::MeasurementsRecord record;
   record.mutable_header()->set_format(kMeasurementsFormat);
   record.mutable_header()->set_version(kMeasurementsVersion);
-  RETURN_IF_ERROR(writer->Write(record));
-  return writer;
+  return Write(record);
 }
 
 MeasurementFileWriter::~MeasurementFileWriter() {
@@ -94,11 +106,16 @@ MeasurementFileReader::Open(const std::string& path) {
   if (fstat(fileno(file.get()), &info) == 0 && S_ISDIR(info.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat(path, " is a folder"));
   }
+  return Open(path, std::move(file));
+}
+
+absl::StatusOr<std::unique_ptr<MeasurementFileReader>>
+MeasurementFileReader::Open(const std::string& name, OwnedFile file) {
   std::unique_ptr<MeasurementFileReader> reader(
-      new MeasurementFileReader(path, std::move(file)));
+      new MeasurementFileReader(name, std::move(file)));
   RETURN_IF_ERROR(reader->CheckWhole());
   if (std::fseek(reader->file_.get(), 0, SEEK_SET) != 0) {
-    return FromErrno("cannot read", path);
+    return FromErrno("cannot read", name);
   }
   std::string header;
   RETURN_IF_ERROR(reader->Read(header).status());

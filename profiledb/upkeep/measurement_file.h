@@ -40,6 +40,9 @@ class MeasurementFileWriter {
  public:
   static absl::StatusOr<std::unique_ptr<MeasurementFileWriter>> Create(
       const std::string& path);
+  // Into a file that is open; `name` is for errors.
+  static absl::StatusOr<std::unique_ptr<MeasurementFileWriter>> Create(
+      const std::string& name, OwnedFile file);
   // Without Finish, nothing is left.
   ~MeasurementFileWriter();
   MeasurementFileWriter(const MeasurementFileWriter&) = delete;
@@ -57,10 +60,11 @@ class MeasurementFileWriter {
         partial_(std::move(partial)),
         file_(std::move(file)) {}
 
+  absl::Status Begin();
   absl::Status Write(const v1::MeasurementsRecord& record);
 
   const std::string path_;
-  const std::string partial_;  // equal for a device: it is not renamed
+  const std::string partial_;  // equal: it is not renamed
   OwnedFile file_;
   std::string digest_;
   int64_t measurements_ = 0;
@@ -71,6 +75,9 @@ class MeasurementFileReader {
   // Reads the file to its end: it is whole.
   static absl::StatusOr<std::unique_ptr<MeasurementFileReader>> Open(
       const std::string& path);
+  // The same of one that is open, at its beginning; `name` is for errors.
+  static absl::StatusOr<std::unique_ptr<MeasurementFileReader>> Open(
+      const std::string& name, OwnedFile file);
 
   // False: there is no further one.
   absl::StatusOr<bool> Next(v1::ExportedMeasurement& measurement);

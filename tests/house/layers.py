@@ -126,7 +126,7 @@ LAYERS = {
     "coordinator/service": (
         "base", "base/log", "base/rpc", "proto/v1", "coordinator/jobs",
         "coordinator/plans", "coordinator/resharding", "coordinator/security",
-        "planner/reshard", "profiledb/store"),
+        "planner/reshard", "profiledb/store", "profiledb/upkeep"),
     "coordinator/space": (
         "base", "proto/v1", "coordinator/segmenter",
         "coordinator/space/annotation", "coordinator/space/configurations",

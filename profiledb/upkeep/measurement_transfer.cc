@@ -1,0 +1,113 @@
+#include "profiledb/upkeep/measurement_transfer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "profiledb/upkeep/exchange.h"
+
+namespace meshwright::store {
+namespace {
+
+constexpr char kSent[] = "the file that was sent";
+
+std::string FindFolder() {
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path(error);
+  return error ? "/tmp" : folder.string();
+}
+
+absl::Status FromErrno(const char* action) {
+  return absl::ErrnoToStatus(errno, absl::StrCat(action, FindFolder()));
+}
+
+absl::StatusOr<OwnedFile> OpenDescriptor(int descriptor) {
+  if (descriptor < 0) return FromErrno("cannot write to ");
+  OwnedFile file(fdopen(descriptor, "w+b"));
+  if (file != nullptr) return file;
+  const absl::Status status = FromErrno("cannot write to ");
+  close(descriptor);
+  return status;
+}
+
+absl::StatusOr<OwnedFile> OpenUnnamed() {
+  const std::string folder = FindFolder();
+  int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor < 0) {  // a file system without unnamed files
+    std::string name = folder + "/meshwright-measurements-XXXXXX";
+    descriptor = mkostemp(name.data(), O_CLOEXEC);
+    if (descriptor >= 0) unlink(name.c_str());
+  }
+  return OpenDescriptor(descriptor);
+}
+
+// One more of the same file, with the same position.
+absl::StatusOr<OwnedFile> Duplicate(std::FILE* file) {
+  return OpenDescriptor(fcntl(fileno(file), F_DUPFD_CLOEXEC, 0));
+}
+
+absl::Status Rewind(std::FILE* file) {
+  if (std::fflush(file) == 0 && std::fseek(file, 0, SEEK_SET) == 0) return {};
+  return FromErrno("cannot write to ");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<OutgoingMeasurements>>
+OutgoingMeasurements::Make(ProfileStore& store, const std::string& team) {
+  ASSIGN_OR_RETURN(OwnedFile file, OpenUnnamed());
+  ASSIGN_OR_RETURN(OwnedFile written, Duplicate(file.get()));
+  ASSIGN_OR_RETURN(const auto writer, MeasurementFileWriter::Create(
+                                          FindFolder(), std::move(written)));
+  ASSIGN_OR_RETURN(v1::ExportReport report,
+                   ExportMeasurements(store, team, *writer));
+  RETURN_IF_ERROR(Rewind(file.get()));
+  return std::unique_ptr<OutgoingMeasurements>(
+      new OutgoingMeasurements(std::move(file), std::move(report)));
+}
+
+absl::StatusOr<std::string> OutgoingMeasurements::Read(size_t maximum) {
+  std::string bytes(maximum, '\0');
+  bytes.resize(std::fread(bytes.data(), 1, maximum, file_.get()));
+  if (std::ferror(file_.get()) != 0) return FromErrno("cannot read from ");
+  return bytes;
+}
+
+absl::StatusOr<std::unique_ptr<IncomingMeasurements>>
+IncomingMeasurements::Make(int64_t maximum_bytes) {
+  ASSIGN_OR_RETURN(OwnedFile file, OpenUnnamed());
+  return std::unique_ptr<IncomingMeasurements>(
+      new IncomingMeasurements(std::move(file), maximum_bytes));
+}
+
+absl::Status IncomingMeasurements::Add(std::string_view bytes) {
+  bytes_ += static_cast<int64_t>(bytes.size());
+  if (bytes_ > maximum_bytes_) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the file of measurements is larger than the ", maximum_bytes_,
+        " bytes that it may have here; import it where the store "
+        "is, or export one namespace at a time"));
+  }
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+    return FromErrno("cannot write to ");
+  }
+  return {};
+}
+
+absl::StatusOr<v1::ImportReport> IncomingMeasurements::Import(
+    ProfileStore& store, const std::string& team, Nanoseconds now) {
+  RETURN_IF_ERROR(Rewind(file_.get()));
+  ASSIGN_OR_RETURN(const auto reader,
+                   MeasurementFileReader::Open(kSent, std::move(file_)));
+  return ImportMeasurements(store, team, now, *reader);
+}
+
+}  // namespace meshwright::store
