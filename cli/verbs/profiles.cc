@@ -9,10 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/interrupt.h"
+#include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
+#include "cli/flags/security_flags.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/text/format.h"
@@ -22,6 +24,7 @@
 #include "cli/verbs/verbs.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/remeasure_plan.h"
+#include "coordinator/service/planning_client.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::cli {
@@ -35,6 +38,8 @@ struct RemeasureFlags {
   std::string plan;
   std::string model;
   std::string store;
+  std::string coordinator;
+  base::ChannelSecurity security;
   bool all = false;
   DeviceFlags devices;
 };
@@ -144,7 +149,9 @@ std::string DescribeRemeasured(const v1::RemeasureReport& report) {
                       rest, "\n");
 }
 
-absl::Status Remeasure(const Context& context, const RemeasureFlags& flags) {
+absl::StatusOr<v1::RemeasureReport> RemeasureLocally(
+    const Context& context, const RemeasureFlags& flags,
+    const jobs::ProgressFunction& progress) {
   ASSIGN_OR_RETURN(const v1::Plan plan, LoadPlan(flags.plan));
   ASSIGN_OR_RETURN(const v1::MeshSpec mesh,
                    ParseMesh(absl::StrJoin(plan.mesh(), "x")));
@@ -159,13 +166,33 @@ absl::Status Remeasure(const Context& context, const RemeasureFlags& flags) {
                    ToDeviceSpec(flags.devices, DeviceCount(mesh), true));
   ASSIGN_OR_RETURN(const auto cluster, LocalCluster::Start(std::move(options)));
   const auto measurer = cluster->coordinator().NewMeasurer(interrupt.token());
-  ProgressDisplay display(context.err, context.terminal, context.clock);
+  return planning::RemeasurePlan(
+      plan, planning::RestoreRequest(plan, std::move(model)), flags.all,
+      {store.get(), measurer.get()}, progress);
+}
+
+absl::StatusOr<v1::RemeasureReport> RemeasureRemotely(
+    const RemeasureFlags& flags, const jobs::ProgressFunction& progress) {
+  v1::RemeasureRequest request;
+  request.set_id(flags.plan);
+  request.set_all(flags.all);
+  const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(
-      const v1::RemeasureReport report,
-      planning::RemeasurePlan(
-          plan, planning::RestoreRequest(plan, std::move(model)), flags.all,
-          {store.get(), measurer.get()},
-          [&](const v1::PlanProgress& progress) { display.Show(progress); }));
+      const auto client,
+      service::PlanningClient::Connect(flags.coordinator,
+                                       base::WithEnvironment(flags.security)));
+  return client->RemeasurePlan(request, progress, interrupt.token());
+}
+
+absl::Status Remeasure(const Context& context, const RemeasureFlags& flags) {
+  ProgressDisplay display(context.err, context.terminal, context.clock);
+  const auto show = [&](const v1::PlanProgress& progress) {
+    display.Show(progress);
+  };
+  ASSIGN_OR_RETURN(const v1::RemeasureReport report,
+                   flags.coordinator.empty()
+                       ? RemeasureLocally(context, flags, show)
+                       : RemeasureRemotely(flags, show));
   display.Close();
   *context.out << (context.json ? ToJson(report).dump(2) + "\n"
                                 : DescribeRemeasured(report));
@@ -243,13 +270,22 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
   const auto [again, again_flags] =
       AddVerb(*parent, context, "remeasure",
               "measure the noisy rows of a plan again", Remeasure);
-  again->add_option("plan", again_flags->plan, "a plan written by plan -o")
+  again
+      ->add_option("plan", again_flags->plan,
+                   "a plan written by plan -o; of a coordinator, plan-N")
       ->required();
   again->add_option("--model", again_flags->model,
                     "the plan's model, where the store does not hold it");
   again->add_flag("--all", again_flags->all, "remeasure good rows as well");
   AddStoreFlag(*again, again_flags->store);
   AddDeviceFlags(*again, &again_flags->devices);
+  again
+      ->add_option("--coordinator", again_flags->coordinator,
+                   "HOST:PORT of a running coordinator, whose store and "
+                   "workers are meant (default: this machine's)")
+      ->excludes("--store")
+      ->excludes("--model");
+  AddClientSecurityFlags(*again, &again_flags->security);
 
   AddCoverageVerb(*parent, context);
   AddUpkeepVerbs(*parent, context);

@@ -176,8 +176,8 @@ absl::Status Coordinator::Start() {
                                             given.clock};
   server_->planning = service::NewPlanningService(context);
   server_->plans = service::NewPlansService(context, given.questions);
-  server_->profiles =
-      service::NewProfilesService(context, given.limits.import_bytes);
+  server_->profiles = service::NewProfilesService(
+      context, given.limits.import_bytes, given.questions);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
                                                 &server_->calls, guard);
   server_->workers =

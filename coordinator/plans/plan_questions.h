@@ -1,12 +1,13 @@
 // PlanQuestions: what may be asked of a plan that is done, handed to the
 // service as plan_function.h is.
 //
-// Concept: the answers come from the plan and the store. Only `validate` has
-// anything measured, by the measurer of its call.
+// Concept: the answers come from the plan and the store. Only `validate` and
+// `remeasure` have anything measured, by the measurer of their call.
 // Threads: any number of calls at once.
-// Errors: those of explain::ExplainPlan, explain::AnswerWhatIf and
-// validation::ValidatePlan: kNotFound for a store that lacks the model or
-// measurements, kInvalidArgument for a mesh that does not fit.
+// Errors: those of explain::ExplainPlan, explain::AnswerWhatIf,
+// validation::ValidatePlan and planning::RemeasurePlan: kNotFound for a store
+// that lacks the model or measurements, kInvalidArgument for a mesh that does
+// not fit.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_QUESTIONS_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_QUESTIONS_H_
 
@@ -40,6 +41,12 @@ struct PlanQuestions {
       jobs::Measurer* measurer,
       const std::function<void(const v1::ValidatePlanEvent&)>& on_event)>
       validate;
+  // Its rows once more (coordinator/planning/remeasure_plan.h). `all`: the good
+  // ones as well.
+  std::function<absl::StatusOr<v1::RemeasureReport>(
+      const v1::PlanRecord& plan, bool all, jobs::Measurer* measurer,
+      const jobs::ProgressFunction& progress)>
+      remeasure;
 };
 
 }  // namespace meshwright::plans

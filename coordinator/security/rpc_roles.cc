@@ -26,6 +26,7 @@ constexpr RpcRole kRpcRoles[] = {
     // Rows of all namespaces, with the hosts that they come from.
     {"/meshwright.v1.Profiles/Export", Role::kAdmin},
     {"/meshwright.v1.Profiles/Import", Role::kAdmin},
+    {"/meshwright.v1.Profiles/Remeasure", Role::kSubmit},
     {"/meshwright.v1.Workers/Attach", Role::kWork},
     {"/meshwright.v1.Admin/DrainWorker", Role::kAdmin},
     {"/meshwright.v1.Admin/QuarantineWorker", Role::kAdmin},

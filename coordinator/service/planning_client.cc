@@ -168,6 +168,23 @@ class GrpcPlanningClient : public PlanningClient {
                kAnalysisPatience);
   }
 
+  absl::StatusOr<v1::RemeasureReport> RemeasurePlan(
+      const v1::RemeasureRequest& request, const OnProgress& on_progress,
+      const std::stop_token& stop) override {
+    absl::StatusOr<v1::RemeasureReport> report = absl::InternalError(
+        absl::StrCat("the coordinator at ", address_, " sent no report"));
+    const absl::Status status =
+        Listen(*profiles_, &v1::Profiles::Stub::Remeasure, request,
+               std::function<void(const v1::RemeasureEvent&)>(
+                   [&](const v1::RemeasureEvent& event) {
+                     if (event.has_progress()) on_progress(event.progress());
+                     if (event.has_report()) report = event.report();
+                   }),
+               stop);
+    if (!status.ok()) return status;
+    return report;
+  }
+
   absl::StatusOr<v1::ExportReport> ExportProfiles(
       const std::string& team, const OnData& on_data,
       const std::stop_token& stop) override {
@@ -177,17 +194,17 @@ class GrpcPlanningClient : public PlanningClient {
     const std::stop_callback end(stop, [&] { ended.request_stop(); });
     absl::Status taken;
     std::optional<v1::ExportReport> report;
-    const absl::Status status = Listen<v1::Profiles::Stub>(
-        *profiles_, &v1::Profiles::Stub::Export, request,
-        std::function<void(const v1::ExportChunk&)>(
-            [&](const v1::ExportChunk& chunk) {
-              if (taken.ok() && !chunk.data().empty()) {
-                taken = on_data(chunk.data());
-                if (!taken.ok()) ended.request_stop();
-              }
-              if (chunk.has_report()) report = chunk.report();
-            }),
-        ended.get_token());
+    const absl::Status status =
+        Listen(*profiles_, &v1::Profiles::Stub::Export, request,
+               std::function<void(const v1::ExportChunk&)>(
+                   [&](const v1::ExportChunk& chunk) {
+                     if (taken.ok() && !chunk.data().empty()) {
+                       taken = on_data(chunk.data());
+                       if (!taken.ok()) ended.request_stop();
+                     }
+                     if (chunk.has_report()) report = chunk.report();
+                   }),
+               ended.get_token());
     if (!taken.ok()) return taken;
     if (!status.ok()) return status;
     if (!report.has_value()) {

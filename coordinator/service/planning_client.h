@@ -21,6 +21,7 @@
 #include "proto/v1/plan.pb.h"
 #include "proto/v1/plans.pb.h"
 #include "proto/v1/profile.pb.h"
+#include "proto/v1/profiles.pb.h"
 #include "proto/v1/resharding.pb.h"
 #include "proto/v1/services.pb.h"
 
@@ -82,6 +83,12 @@ class PlanningClient {
   // A module that the coordinator does not have is put first.
   virtual absl::StatusOr<v1::CoverageReport> CoverPlan(
       const v1::PlanRequest& request) = 0;
+
+  using OnProgress = std::function<void(const v1::PlanProgress&)>;
+  // Of a plan that is done, by id.
+  virtual absl::StatusOr<v1::RemeasureReport> RemeasurePlan(
+      const v1::RemeasureRequest& request, const OnProgress& on_progress,
+      const std::stop_token& stop) = 0;
 
   using OnData = std::function<absl::Status(const std::string&)>;
   using NextData = std::function<absl::StatusOr<std::string>()>;

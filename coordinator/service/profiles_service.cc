@@ -2,12 +2,15 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/time/time.h"
+#include "base/log/log_context.h"
 #include "base/status_macros.h"
+#include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/service/event_stream.h"
+#include "coordinator/service/plan_access.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/unary_answer.h"
@@ -19,6 +22,11 @@ namespace {
 
 constexpr size_t kExportChunkBytes = size_t{1} << 20;
 constexpr char kExportPath[] = "/meshwright.v1.Profiles/Export";
+constexpr char kRemeasurePath[] = "/meshwright.v1.Profiles/Remeasure";
+
+using RemeasureStream =
+    EventStream<grpc::ServerWriteReactor<v1::RemeasureEvent>,
+                v1::RemeasureEvent, grpc::Status>;
 
 // A file of measurements, chunk after chunk as fast as the client takes them.
 // It deletes itself in OnDone.
@@ -138,8 +146,11 @@ class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
 
 class ProfilesService : public v1::Profiles::CallbackService {
  public:
-  ProfilesService(const PlanningContext& context, int64_t import_bytes)
-      : context_(context), import_bytes_(import_bytes) {}
+  ProfilesService(const PlanningContext& context, int64_t import_bytes,
+                  plans::PlanQuestions questions)
+      : context_(context),
+        import_bytes_(import_bytes),
+        questions_(std::move(questions)) {}
 
   grpc::ServerUnaryReactor* Coverage(grpc::CallbackServerContext* context,
                                      const v1::CoverageRequest* request,
@@ -161,16 +172,57 @@ class ProfilesService : public v1::Profiles::CallbackService {
     return new ImportCall(context_, import_bytes_, context, report);
   }
 
+  grpc::ServerWriteReactor<v1::RemeasureEvent>* Remeasure(
+      grpc::CallbackServerContext* context,
+      const v1::RemeasureRequest* request) override {
+    return RemeasureStream::Answer(
+        context_.calls, TakeMeasuringSlot(context_),
+        [this, request = *request,
+         call = DescribeCall(*context, kRemeasurePath),
+         trace = FindTraceparent(*context)](RemeasureStream& stream) {
+          const base::LogScope scope({.traceparent = trace});
+          return RunRemeasuring(call, request, stream);
+        });
+  }
+
  private:
+  absl::Status RunRemeasuring(const security::Call& call,
+                              const v1::RemeasureRequest& request,
+                              RemeasureStream& stream) const {
+    if (!questions_.remeasure) {
+      return absl::UnimplementedError(
+          "this coordinator measures no rows of plans again");
+    }
+    ASSIGN_OR_RETURN(const v1::PlanRecord plan,
+                     FindDonePlan(*context_.guard, context_.runner->plans(),
+                                  call, request.id()));
+    jobs::QueueMeasurer measurer =
+        NewPlanMeasurer(context_, plan, stream.stop());
+    v1::RemeasureEvent event;
+    ASSIGN_OR_RETURN(
+        v1::RemeasureReport report,
+        questions_.remeasure(plan, request.all(), &measurer,
+                             [&](const v1::PlanProgress& progress) {
+                               *event.mutable_progress() = progress;
+                               stream.Send(event);
+                             }));
+    *event.mutable_report() = std::move(report);
+    stream.Send(std::move(event));
+    return absl::OkStatus();
+  }
+
   const PlanningContext context_;
   const int64_t import_bytes_;
+  const plans::PlanQuestions questions_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewProfilesService(
-    const PlanningContext& context, int64_t import_bytes) {
-  return std::make_unique<ProfilesService>(context, import_bytes);
+    const PlanningContext& context, int64_t import_bytes,
+    plans::PlanQuestions questions) {
+  return std::make_unique<ProfilesService>(context, import_bytes,
+                                           std::move(questions));
 }
 
 }  // namespace meshwright::service

@@ -65,7 +65,8 @@ std::unique_ptr<grpc::Service> NewPlansService(const PlanningContext& context,
 
 // `import_bytes`: of a file of measurements, at the most.
 std::unique_ptr<grpc::Service> NewProfilesService(
-    const PlanningContext& context, int64_t import_bytes);
+    const PlanningContext& context, int64_t import_bytes,
+    plans::PlanQuestions questions);
 
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
                                                  base::ThreadPool* calls,

@@ -283,11 +283,42 @@ TEST_F(PlanQuestionsTest, AValidationThatCannotRunIsOneSentence) {
             absl::StatusCode::kCancelled);
 }
 
+TEST_F(PlanQuestionsTest, RowsAreMeasuredAgainOnAWorker) {
+  Start(cli::MakePlanQuestions(store_.get()));
+  const std::string a = Plan("a.json");
+  const auto worker = StartWorker();
+  const auto remeasure = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"profiles", "remeasure", a});
+    words.insert(words.end(), {"--coordinator", coordinator_->address()});
+    return CommandJson(std::move(words));
+  };
+  const json good = remeasure({});
+  EXPECT_TRUE(good["rows"].empty());
+  EXPECT_GT(good["left"], 0);
+  const json all = remeasure({"--all"});
+  EXPECT_EQ(all["rows"].size(), good["left"]);
+  EXPECT_EQ(all["left"], 0);
+  const std::string key = all["rows"][0]["key"];
+  EXPECT_EQ(store_->LookupKept(key, store::kSharedPool)->size(),
+            all["rows"][0]["measurements"]);
+  EXPECT_GT(all["rows"][0]["seconds_after"], 0);
+  const std::string at = coordinator_->address();
+  ExpectRefused({"profiles", "remeasure", "plan-99", "--coordinator", at},
+                "plan-99");
+  ExpectRefused(
+      {"profiles", "remeasure", a, "--coordinator", at, "--model", "model"},
+      "--model");
+}
+
 TEST_F(PlanQuestionsTest, ACoordinatorWithoutAnswersSaysSo) {
   Start({});
   EXPECT_EQ(client_->ExplainPlan("plan-1").status().code(),
             absl::StatusCode::kUnimplemented);
   EXPECT_EQ(ValidateStatus("plan-1").code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(client_->RemeasurePlan(v1::RemeasureRequest(), nullptr, {})
+                .status()
+                .code(),
+            absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace
