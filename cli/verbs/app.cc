@@ -95,6 +95,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddProfilesVerb(app, context);
   AddStoreVerb(app, context);
   AddWorkersVerb(app, context);
+  AddTopVerb(app, context);
   AddTokensVerb(app, context);
   AddDoctorVerb(app, context);
   AddCompletionVerbs(app, context);

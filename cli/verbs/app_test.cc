@@ -21,9 +21,9 @@ constexpr char kModel[] = "tests/testdata/llama_tiny.hlo.pb";
 TEST(AppTest, HelpIsAResult) {
   const Outcome outcome = Command({"--help"});
   EXPECT_EQ(outcome.status, 0);
-  for (const char* verb :
-       {"plan", "analyze", "validate", "explain", "export", "search", "layout",
-        "pipeline", "reshard", "up", "jobs", "workers", "store", "doctor"}) {
+  for (const char* verb : {"plan", "analyze", "validate", "explain", "export",
+                           "search", "layout", "pipeline", "reshard", "up",
+                           "jobs", "workers", "store", "top", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(verb));
   }
   EXPECT_EQ(Command({"plan", "--help"}).status, 0);

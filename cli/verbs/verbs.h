@@ -24,6 +24,7 @@ void AddReshardVerb(CLI::App& app, Context& context);
 void AddSearchVerb(CLI::App& app, Context& context);
 void AddStoreVerb(CLI::App& app, Context& context);
 void AddTokensVerb(CLI::App& app, Context& context);
+void AddTopVerb(CLI::App& app, Context& context);
 void AddUpVerb(CLI::App& app, Context& context);
 void AddUpkeepVerbs(CLI::App& profiles, Context& context);
 void AddValidateVerb(CLI::App& app, Context& context);
