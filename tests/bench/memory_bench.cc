@@ -122,7 +122,7 @@ class StepMemory {
     std::set<std::string> keys;
     for (const exporting::NamedChoice& plan : ChoosePlans()) {
       v1::Program program =
-          exporting::WholeProgram(step_.analysis, step_.space, plan.choice);
+          exporting::MakeWholeProgram(step_.analysis, step_.space, plan.choice);
       if (!keys.insert(program.key()).second) continue;
       ASSIGN_OR_RETURN(plans.emplace_back(), Predict(plan));
       programs.push_back(std::move(program));
