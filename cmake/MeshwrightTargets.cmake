@@ -70,8 +70,7 @@ function(meshwright_compile_as_one name)
 endfunction()
 
 # WAITS is for a room whose time goes by in other processes, the disk or the
-# network, or that works for milliseconds a plan: optimizing it takes long and
-# gains nothing.
+# network: optimizing it takes long and gains nothing.
 function(meshwright_library name)
   cmake_parse_arguments(ARG "WAITS" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SRCS})
