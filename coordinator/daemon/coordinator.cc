@@ -124,14 +124,15 @@ struct Coordinator::Server {
 
 void Coordinator::Server::FollowLeadership() {
   if (leadership == nullptr) return;
+  const absl::Status leads = leadership->CheckLeads("takes workers");
   absl::Status status;
-  if (leadership->Leads()) {
+  if (leads.ok()) {
     const store::Epoch epoch = leadership->epoch();
     status = led == epoch ? runner.TakeSubmitted() : runner.Lead(epoch);
     if (status.ok()) led = epoch;
   } else {
     // Workers first: a job that ends with its plan would cancel its leases.
-    queue.ReleaseWorkers(leadership->CheckLeads("takes workers"));
+    queue.ReleaseWorkers(leads);
     if (led.value != 0) runner.Follow();
     led = store::Epoch();
     runner.feed().NotifyAll();  // the news are the leader's

@@ -1,7 +1,6 @@
 #include "coordinator/jobs/job_queue.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -35,19 +34,16 @@ std::deque<JobQueue::Chunk> JobQueue::Cut(const JobRequest& request) const {
   const v1::RunnerRequest& asked = request.request;
   const int count = asked.programs_size();
   if (count == 0) return {};
+  const bool is_whole = asked.has_reference();
   std::deque<Chunk> cut(1);
-  if (asked.has_reference()) {
-    cut[0].programs.resize(count);
-    std::iota(cut[0].programs.begin(), cut[0].programs.end(), 0);
-    return cut;
-  }
-  const int limit = std::max(1, ChunkPrograms(request));
+  const int limit = is_whole ? count : std::max(1, ChunkPrograms(request));
   const int64_t chunks = (count + limit - 1) / limit;
   int64_t at = 0;
   int64_t bytes = 0;
   for (int i = 0; i < count; ++i) {
     const int64_t own = std::ssize(asked.programs(i).hlo_module());
-    const bool is_full = bytes > 0 && bytes + own > options_.chunk_bytes;
+    const bool is_full =
+        !is_whole && bytes > 0 && bytes + own > options_.chunk_bytes;
     if (is_full || i * chunks / count != at) {
       cut.emplace_back();
       bytes = 0;

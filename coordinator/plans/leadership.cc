@@ -84,9 +84,13 @@ absl::Status Leadership::CheckLeads(absl::string_view deed) const {
                          "; ask it at ", address));
 }
 
+absl::Status CheckLeads(const Leadership* leadership, absl::string_view deed) {
+  return leadership == nullptr ? absl::OkStatus()
+                               : leadership->CheckLeads(deed);
+}
+
 absl::Status CheckHoldsWorkers(const Leadership* leadership) {
-  if (leadership == nullptr) return absl::OkStatus();
-  return leadership->CheckLeads("holds workers and jobs");
+  return CheckLeads(leadership, "holds workers and jobs");
 }
 
 }  // namespace meshwright::plans

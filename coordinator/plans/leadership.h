@@ -83,8 +83,10 @@ class Leadership {
   std::chrono::steady_clock::time_point leads_until_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Of calls that ask for workers or jobs, which are the leader's; a coordinator
-// without others, `leadership` null, has its own.
+// The same of a coordinator that may be without others, `leadership` null, and
+// then does everything.
+absl::Status CheckLeads(const Leadership* leadership, absl::string_view deed);
+// Of calls that ask for workers or jobs.
 absl::Status CheckHoldsWorkers(const Leadership* leadership);
 
 }  // namespace meshwright::plans

@@ -227,9 +227,8 @@ absl::StatusOr<HeldStreams::Slot> TakeMeasuringSlot(
   if (*context.draining) {
     return absl::UnavailableError("the coordinator drains and takes no runs");
   }
-  if (context.leadership != nullptr) {
-    RETURN_IF_ERROR(context.leadership->CheckLeads("has programs measured"));
-  }
+  RETURN_IF_ERROR(
+      plans::CheckLeads(context.leadership, "has programs measured"));
   return context.held->Take();
 }
 

@@ -147,8 +147,7 @@ class WorkerStream
   }
 
   absl::Status CheckLeads() const {
-    if (leadership_ == nullptr) return absl::OkStatus();
-    return leadership_->CheckLeads("takes workers");
+    return plans::CheckLeads(leadership_, "takes workers");
   }
 
   absl::Status Attach(const v1::WorkerHello& hello) {

@@ -98,6 +98,20 @@ absl::Status ForEachRow(Statement& statement, const Take& take) {
   }
 }
 
+// Of a statement that reads one column of serialized messages.
+template <typename Message>
+absl::StatusOr<std::vector<Message>> ListContents(Statement& list,
+                                                  const char* what) {
+  const StatementUse use(list);
+  std::vector<Message> messages;
+  RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(messages.emplace_back(),
+                     Parse<Message>(list.View(0), what));
+    return absl::OkStatus();
+  }));
+  return messages;
+}
+
 }  // namespace
 
 struct TablePlanStore::Connection {
@@ -551,16 +565,8 @@ absl::Status TablePlanStore::RememberDevice(const v1::DeviceRecord& device) {
 
 absl::StatusOr<std::vector<v1::DeviceRecord>> TablePlanStore::ListDevices() {
   base::MutexLock lock(&reader_->mutex);
-  Statement& list = reader_->connection.Get(kListDevices);
-  const StatementUse use(list);
-  std::vector<v1::DeviceRecord> devices;
-  RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(v1::DeviceRecord device,
-                     Parse<v1::DeviceRecord>(list.View(0), "device"));
-    devices.push_back(std::move(device));
-    return absl::OkStatus();
-  }));
-  return devices;
+  return ListContents<v1::DeviceRecord>(reader_->connection.Get(kListDevices),
+                                        "device");
 }
 
 absl::Status TablePlanStore::SetOrder(const v1::WorkerOrder& order) {
@@ -580,16 +586,8 @@ absl::Status TablePlanStore::SetOrder(const v1::WorkerOrder& order) {
 
 absl::StatusOr<std::vector<v1::WorkerOrder>> TablePlanStore::ListOrders() {
   base::MutexLock lock(&reader_->mutex);
-  Statement& list = reader_->connection.Get(kListOrders);
-  const StatementUse use(list);
-  std::vector<v1::WorkerOrder> orders;
-  RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(v1::WorkerOrder order,
-                     Parse<v1::WorkerOrder>(list.View(0), "order of a worker"));
-    orders.push_back(std::move(order));
-    return absl::OkStatus();
-  }));
-  return orders;
+  return ListContents<v1::WorkerOrder>(reader_->connection.Get(kListOrders),
+                                       "order of a worker");
 }
 
 }  // namespace meshwright::tables
