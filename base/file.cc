@@ -7,6 +7,8 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "base/partial_file.h"
+#include "base/status_macros.h"
 
 namespace meshwright::base {
 namespace {
@@ -44,30 +46,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::Status WriteFile(const std::string& path, std::string_view content) {
-  struct stat info;
-  const bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  const std::string target =
-      special ? path : absl::StrCat(path, ".partial.", getpid());
-  const int file =
-      open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return FromErrno("cannot write", path);
-  absl::Status status;
-  while (!content.empty() && status.ok()) {
-    const ssize_t size = write(file, content.data(), content.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) {
-      status = FromErrno("cannot write", path);
-    } else {
-      content.remove_prefix(size);
-    }
-  }
-  if (close(file) != 0 && status.ok()) status = FromErrno("cannot write", path);
-  if (special) return status;
-  if (status.ok() && rename(target.c_str(), path.c_str()) != 0) {
-    status = FromErrno("cannot write", path);
-  }
-  if (!status.ok()) unlink(target.c_str());
-  return status;
+  ASSIGN_OR_RETURN(PartialFile file, PartialFile::Create(path));
+  RETURN_IF_ERROR(file.Write(content));
+  return file.Commit();
 }
 
 }  // namespace meshwright::base

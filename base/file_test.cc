@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/partial_file.h"
+
 namespace meshwright::base {
 namespace {
 
@@ -17,6 +19,22 @@ TEST(FileTest, AMissingFileIsNamed) {
   EXPECT_EQ(content.status().code(), absl::StatusCode::kNotFound);
   EXPECT_NE(content.status().message().find("/nonexistent/file"),
             std::string::npos);
+}
+
+TEST(FileTest, WithoutACommitTheOldContentStands) {
+  const std::string path = testing::TempDir() + "/partial_file_test";
+  ASSERT_TRUE(WriteFile(path, "old").ok());
+  std::string place;
+  {
+    auto file = PartialFile::Create(path);
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_TRUE(file->Write("new").ok());
+    EXPECT_TRUE(file->Sync().ok());
+    place = file->place();
+    EXPECT_EQ(*ReadFile(place), "new");
+  }
+  EXPECT_EQ(*ReadFile(path), "old");
+  EXPECT_EQ(ReadFile(place).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST(FileTest, AFullDiskIsSaid) {

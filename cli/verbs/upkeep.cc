@@ -1,10 +1,6 @@
 // profiles export|import|gc|verify, and store backup|migrate.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -18,6 +14,7 @@
 #include "absl/time/time.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/partial_file.h"
 #include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
@@ -100,38 +97,24 @@ absl::StatusOr<std::unique_ptr<service::PlanningClient>> ConnectTo(
       flags.coordinator, base::WithEnvironment(flags.security));
 }
 
-// Beside the file, which is there only when it is whole.
 absl::StatusOr<v1::ExportReport> ExportFromCoordinator(
     const ExchangeFlags& flags) {
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags));
-  const std::string partial = absl::StrCat(flags.file, ".partial.", getpid());
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-  const auto fail = [&](const absl::Status& status) {
-    std::remove(partial.c_str());
-    return status;
-  };
-  const auto write = [&](const std::string& bytes) -> absl::Status {
-    if (out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-      return absl::OkStatus();
-    }
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot write ", flags.file));
-  };
-  absl::Status status = write("");
-  if (!status.ok()) return status;
-  absl::StatusOr<v1::ExportReport> report =
-      client->ExportProfiles(flags.team, write, interrupt.token());
-  if (!report.ok()) return fail(report.status());
-  out.close();
-  if (!out) return fail(write(""));
-  const auto whole = store::MeasurementFileReader::Open(partial);
-  if (!whole.ok()) return fail(whole.status());
-  if (std::rename(partial.c_str(), flags.file.c_str()) != 0) {
-    return fail(
-        absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", flags.file)));
+  ASSIGN_OR_RETURN(base::PartialFile file,
+                   base::PartialFile::Create(flags.file));
+  ASSIGN_OR_RETURN(v1::ExportReport report, client->ExportProfiles(
+                                                flags.team,
+                                                [&](const std::string& bytes) {
+                                                  return file.Write(bytes);
+                                                },
+                                                interrupt.token()));
+  RETURN_IF_ERROR(file.Sync());
+  if (file.HasSibling()) {  // what a device got cannot be read again
+    RETURN_IF_ERROR(store::MeasurementFileReader::Open(file.place()).status());
   }
-  report->set_file(flags.file);
+  RETURN_IF_ERROR(file.Commit());
+  report.set_file(flags.file);
   return report;
 }
 

@@ -97,6 +97,13 @@ TEST_F(UpkeepTest, MeasurementsGoOutOfACoordinatorAndIntoAnother) {
   ExpectRefused({"profiles", "export", file_, "--coordinator",
                  sender->address(), "--store", store_},
                 "--store");
+  // A device is written to, not replaced.
+  const std::string device = folder_ + "/device";
+  std::filesystem::create_symlink("/dev/null", device);
+  const Outcome written = Command(
+      {"profiles", "export", device, "--coordinator", sender->address()});
+  EXPECT_EQ(written.status, 0) << written.err;
+  EXPECT_TRUE(std::filesystem::is_symlink(device));
   const Outcome nowhere = Command({"profiles", "export", folder_ + "/no/file",
                                    "--coordinator", sender->address()});
   EXPECT_NE(nowhere.status, 0);

@@ -1,7 +1,6 @@
 #include "profiledb/upkeep/measurement_file.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 
@@ -24,36 +23,24 @@ std::string Extend(const std::string& digest, const std::string& record) {
 
 absl::StatusOr<std::unique_ptr<MeasurementFileWriter>>
 MeasurementFileWriter::Create(const std::string& path) {
-  struct stat info = {};
-  const bool is_special =
-      stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  const std::string partial =
-      is_special ? path : absl::StrCat(path, ".partial.", getpid());
-  OwnedFile file(std::fopen(partial.c_str(), "wbe"));
-  if (file == nullptr) return FromErrno("cannot write", path);
-  std::unique_ptr<MeasurementFileWriter> writer(
-      new MeasurementFileWriter(path, partial, std::move(file)));
-  RETURN_IF_ERROR(writer->Begin());
-  return writer;
+  ASSIGN_OR_RETURN(base::PartialFile file, base::PartialFile::Create(path));
+  return Begin(std::move(file));
 }
 
 absl::StatusOr<std::unique_ptr<MeasurementFileWriter>>
 MeasurementFileWriter::Create(const std::string& name, OwnedFile file) {
-  std::unique_ptr<MeasurementFileWriter> writer(
-      new MeasurementFileWriter(name, name, std::move(file)));
-  RETURN_IF_ERROR(writer->Begin());
-  return writer;
+  return Begin(base::PartialFile(name, std::move(file)));
 }
 
-absl::Status MeasurementFileWriter::Begin() {
+absl::StatusOr<std::unique_ptr<MeasurementFileWriter>>
+MeasurementFileWriter::Begin(base::PartialFile file) {
+  std::unique_ptr<MeasurementFileWriter> writer(
+      new MeasurementFileWriter(std::move(file)));
   v1::MeasurementsRecord record;
   record.mutable_header()->set_format(kMeasurementsFormat);
   record.mutable_header()->set_version(kMeasurementsVersion);
-  return Write(record);
-}
-
-MeasurementFileWriter::~MeasurementFileWriter() {
-  if (file_ != nullptr && partial_ != path_) unlink(partial_.c_str());
+  RETURN_IF_ERROR(writer->Write(record));
+  return writer;
 }
 
 absl::Status MeasurementFileWriter::Add(v1::ExportedMeasurement measurement) {
@@ -75,11 +62,8 @@ absl::Status MeasurementFileWriter::Write(
     length.push_back(static_cast<char>(rest | 0x80));
   }
   digest_ = Extend(digest_, bytes);
-  if (std::fwrite(length.data(), length.size(), 1, file_.get()) != 1 ||
-      std::fwrite(bytes.data(), bytes.size(), 1, file_.get()) != 1) {
-    return FromErrno("cannot write", path_);
-  }
-  return {};
+  RETURN_IF_ERROR(file_.Write(length));
+  return file_.Write(bytes);
 }
 
 absl::Status MeasurementFileWriter::Finish() {
@@ -87,15 +71,8 @@ absl::Status MeasurementFileWriter::Finish() {
   record.mutable_footer()->set_measurements(measurements_);
   record.mutable_footer()->set_digest(digest_);
   RETURN_IF_ERROR(Write(record));
-  if (std::fflush(file_.get()) != 0) return FromErrno("cannot write", path_);
-  if (partial_ != path_) {
-    if (fsync(fileno(file_.get())) != 0 ||
-        std::rename(partial_.c_str(), path_.c_str()) != 0) {
-      return FromErrno("cannot write", path_);
-    }
-  }
-  file_.reset();
-  return {};
+  RETURN_IF_ERROR(file_.Sync());
+  return file_.Commit();
 }
 
 absl::StatusOr<std::unique_ptr<MeasurementFileReader>>

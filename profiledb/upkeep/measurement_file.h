@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/partial_file.h"
 #include "proto/v1/measurements.pb.h"
 
 namespace meshwright::store {
@@ -31,10 +32,7 @@ inline constexpr char kMeasurementsFormat[] = "meshwright measurements";
 inline constexpr int kMeasurementsVersion = 1;
 inline constexpr uint32_t kMaximumRecordBytes = 2 << 20;
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using OwnedFile = std::unique_ptr<std::FILE, CloseFile>;
+using base::OwnedFile;
 
 class MeasurementFileWriter {
  public:
@@ -43,8 +41,7 @@ class MeasurementFileWriter {
   // Into a file that is open; `name` is for errors.
   static absl::StatusOr<std::unique_ptr<MeasurementFileWriter>> Create(
       const std::string& name, OwnedFile file);
-  // Without Finish, nothing is left.
-  ~MeasurementFileWriter();
+  // Without Finish, nothing is left (base/partial_file.h).
   MeasurementFileWriter(const MeasurementFileWriter&) = delete;
   MeasurementFileWriter& operator=(const MeasurementFileWriter&) = delete;
 
@@ -55,17 +52,14 @@ class MeasurementFileWriter {
   int64_t measurements() const { return measurements_; }
 
  private:
-  MeasurementFileWriter(std::string path, std::string partial, OwnedFile file)
-      : path_(std::move(path)),
-        partial_(std::move(partial)),
-        file_(std::move(file)) {}
+  explicit MeasurementFileWriter(base::PartialFile file)
+      : file_(std::move(file)) {}
 
-  absl::Status Begin();
+  static absl::StatusOr<std::unique_ptr<MeasurementFileWriter>> Begin(
+      base::PartialFile file);
   absl::Status Write(const v1::MeasurementsRecord& record);
 
-  const std::string path_;
-  const std::string partial_;  // equal: it is not renamed
-  OwnedFile file_;
+  base::PartialFile file_;
   std::string digest_;
   int64_t measurements_ = 0;
 };
