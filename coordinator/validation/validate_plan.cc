@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/jobs/progress.h"
 #include "coordinator/validation/evidence.h"
 #include "coordinator/validation/other_inputs.h"
 #include "coordinator/validation/reference.h"
@@ -20,24 +21,14 @@ absl::StatusOr<Results> Compare(const v1::CompareRequest& request,
   *run.mutable_options() = request.options();
   *run.mutable_reference() = request.reference();
   *run.mutable_programs() = request.programs();
-  v1::PlanProgress progress;
-  progress.set_total(run.programs_size());
   Results results;
-  RETURN_IF_ERROR(measurer->Measure(
-      run,
+  RETURN_IF_ERROR(jobs::MeasureWithProgress(
+      measurer, run,
       [&](const v1::ProfileResult& result) {
         results[result.key()] = result;
-        progress.set_phase("measure");
-        progress.set_done(progress.done() + 1);
-        on_progress(progress);
         return absl::OkStatus();
       },
-      [&](const v1::RunnerEvent::Started& started) {
-        progress.set_phase(started.phase() == v1::RunnerEvent::Started::COMPILE
-                               ? "compile"
-                               : "measure");
-        on_progress(progress);
-      }));
+      on_progress));
   return results;
 }
 
