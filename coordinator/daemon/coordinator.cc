@@ -164,17 +164,17 @@ absl::Status Coordinator::Start() {
         given.plans, given.advertised_address, plans::Leadership::Options());
   }
   const plans::Leadership* const leadership = server_->leadership.get();
-  const service::PlanningContext context = {&server_->queue,
-                                            &server_->calls,
-                                            &server_->runner,
-                                            &server_->draining,
-                                            &server_->reshardings,
-                                            guard,
-                                            given.figures,
-                                            leadership,
-                                            &server_->held,
-                                            given.profiles,
-                                            given.clock};
+  const service::ServiceContext context = {.queue = &server_->queue,
+                                           .calls = &server_->calls,
+                                           .runner = &server_->runner,
+                                           .draining = &server_->draining,
+                                           .reshardings = &server_->reshardings,
+                                           .guard = guard,
+                                           .predictions = given.figures,
+                                           .leadership = leadership,
+                                           .held = &server_->held,
+                                           .profiles = given.profiles,
+                                           .clock = given.clock};
   server_->planning = service::NewPlanningService(context);
   server_->plans = service::NewPlansService(context, given.questions);
   server_->profiles = service::NewProfilesService(

@@ -9,6 +9,7 @@
 #include "base/log/log_context.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/device_record.h"
+#include "coordinator/jobs/progress.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/event_stream.h"
 #include "coordinator/service/job_access.h"
@@ -30,8 +31,7 @@ using CompareStream = EventStream<grpc::ServerWriteReactor<v1::CompareEvent>,
 
 class PlanningService : public v1::Planning::CallbackService {
  public:
-  explicit PlanningService(const PlanningContext& context)
-      : context_(context) {}
+  explicit PlanningService(const ServiceContext& context) : context_(context) {}
 
   // Submits the plan and watches it.
   grpc::ServerWriteReactor<v1::PlanEvent>* MakePlan(
@@ -151,13 +151,6 @@ class PlanningService : public v1::Planning::CallbackService {
     *run.mutable_reference() = request.reference();
     *run.mutable_programs() = request.programs();
     RETURN_IF_ERROR(FillModules(request, &run));
-    v1::PlanProgress progress;
-    progress.set_total(run.programs_size());
-    const auto report = [&] {
-      v1::CompareEvent event;
-      *event.mutable_progress() = progress;
-      stream.Send(std::move(event));
-    };
     jobs::QueueMeasurer measurer(context_.queue, stream.stop());
     std::string device_kind;
     if (context_.predictions != nullptr &&
@@ -166,27 +159,23 @@ class PlanningService : public v1::Planning::CallbackService {
                        measurer.Describe(request.device()));
       device_kind = devices.device_kind;
     }
-    return measurer.Measure(
-        run,
+    return jobs::MeasureWithProgress(
+        &measurer, run,
         [&](const v1::ProfileResult& result) {
           v1::CompareEvent event;
           *event.mutable_result() = result;
           stream.Send(std::move(event));
           CountError(request, device_kind, result);
-          progress.set_phase("measure");
-          progress.set_done(progress.done() + 1);
-          report();
           return absl::OkStatus();
         },
-        [&](const v1::RunnerEvent::Started& started) {
-          progress.set_phase(
-              started.phase() == v1::RunnerEvent::Started::COMPILE ? "compile"
-                                                                   : "measure");
-          report();
+        [&](const v1::PlanProgress& progress) {
+          v1::CompareEvent event;
+          *event.mutable_progress() = progress;
+          stream.Send(std::move(event));
         });
   }
 
-  const PlanningContext context_;
+  const ServiceContext context_;
 };
 
 grpc::ServerUnaryReactor* PlanningService::ListJobs(
@@ -223,7 +212,7 @@ grpc::ServerUnaryReactor* PlanningService::ListWorkers(
 }  // namespace
 
 absl::StatusOr<HeldStreams::Slot> TakeMeasuringSlot(
-    const PlanningContext& context) {
+    const ServiceContext& context) {
   if (*context.draining) {
     return absl::UnavailableError("the coordinator drains and takes no runs");
   }
@@ -232,7 +221,7 @@ absl::StatusOr<HeldStreams::Slot> TakeMeasuringSlot(
   return context.held->Take();
 }
 
-jobs::QueueMeasurer NewPlanMeasurer(const PlanningContext& context,
+jobs::QueueMeasurer NewPlanMeasurer(const ServiceContext& context,
                                     const v1::PlanRecord& plan,
                                     std::stop_token stop) {
   std::optional<jobs::DeviceDescription> devices;
@@ -248,7 +237,7 @@ jobs::QueueMeasurer NewPlanMeasurer(const PlanningContext& context,
 }
 
 std::unique_ptr<grpc::Service> NewPlanningService(
-    const PlanningContext& context) {
+    const ServiceContext& context) {
   return std::make_unique<PlanningService>(context);
 }
 

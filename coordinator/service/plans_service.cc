@@ -57,7 +57,7 @@ using ValidateStream =
 
 class PlansService : public v1::Plans::CallbackService {
  public:
-  PlansService(const PlanningContext& context, plans::PlanQuestions questions)
+  PlansService(const ServiceContext& context, plans::PlanQuestions questions)
       : context_(context),
         runner_(context.runner),
         calls_(context.calls),
@@ -269,7 +269,7 @@ class PlansService : public v1::Plans::CallbackService {
                                });
   }
 
-  const PlanningContext context_;
+  const ServiceContext context_;
   plans::PlanRunner* const runner_;  // as the context has them
   base::ThreadPool* const calls_;
   const security::Guard* const guard_;
@@ -278,7 +278,7 @@ class PlansService : public v1::Plans::CallbackService {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewPlansService(const PlanningContext& context,
+std::unique_ptr<grpc::Service> NewPlansService(const ServiceContext& context,
                                                plans::PlanQuestions questions) {
   return std::make_unique<PlansService>(context, std::move(questions));
 }

@@ -32,7 +32,7 @@ using RemeasureStream =
 // It deletes itself in OnDone.
 class ExportCall : public grpc::ServerWriteReactor<v1::ExportChunk> {
  public:
-  ExportCall(const PlanningContext& context, security::Call call,
+  ExportCall(const ServiceContext& context, security::Call call,
              const v1::ExportProfilesRequest* request)
       : context_(context),
         call_(std::move(call)),
@@ -74,7 +74,7 @@ class ExportCall : public grpc::ServerWriteReactor<v1::ExportChunk> {
     return absl::OkStatus();
   }
 
-  const PlanningContext& context_;
+  const ServiceContext& context_;
   const security::Call call_;
   const absl::StatusOr<HeldStreams::Slot> slot_;
   const std::string team_;
@@ -86,7 +86,7 @@ class ExportCall : public grpc::ServerWriteReactor<v1::ExportChunk> {
 // `calls`. It deletes itself in OnDone.
 class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
  public:
-  ImportCall(const PlanningContext& context, int64_t maximum_bytes,
+  ImportCall(const ServiceContext& context, int64_t maximum_bytes,
              grpc::CallbackServerContext* call, v1::ImportReport* report)
       : context_(context),
         maximum_bytes_(maximum_bytes),
@@ -134,7 +134,7 @@ class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
     return absl::OkStatus();
   }
 
-  const PlanningContext& context_;
+  const ServiceContext& context_;
   const int64_t maximum_bytes_;
   grpc::CallbackServerContext* const call_;
   v1::ImportReport* const report_;
@@ -146,7 +146,7 @@ class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
 
 class ProfilesService : public v1::Profiles::CallbackService {
  public:
-  ProfilesService(const PlanningContext& context, int64_t import_bytes,
+  ProfilesService(const ServiceContext& context, int64_t import_bytes,
                   plans::PlanQuestions questions)
       : context_(context),
         import_bytes_(import_bytes),
@@ -211,7 +211,7 @@ class ProfilesService : public v1::Profiles::CallbackService {
     return absl::OkStatus();
   }
 
-  const PlanningContext context_;
+  const ServiceContext context_;
   const int64_t import_bytes_;
   const plans::PlanQuestions questions_;
 };
@@ -219,7 +219,7 @@ class ProfilesService : public v1::Profiles::CallbackService {
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewProfilesService(
-    const PlanningContext& context, int64_t import_bytes,
+    const ServiceContext& context, int64_t import_bytes,
     plans::PlanQuestions questions) {
   return std::make_unique<ProfilesService>(context, import_bytes,
                                            std::move(questions));

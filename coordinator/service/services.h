@@ -31,7 +31,7 @@ class Service;
 
 namespace meshwright::service {
 
-struct PlanningContext {
+struct ServiceContext {
   jobs::JobQueue* queue = nullptr;
   base::ThreadPool* calls = nullptr;
   plans::PlanRunner* runner = nullptr;
@@ -49,23 +49,23 @@ struct PlanningContext {
 // For a call that has programs measured. Errors: kUnavailable while the
 // coordinator drains, those of HeldStreams::Take and Leadership::CheckLeads.
 absl::StatusOr<HeldStreams::Slot> TakeMeasuringSlot(
-    const PlanningContext& context);
+    const ServiceContext& context);
 
 // Of one run for a plan that is done, on devices like those that it was made
 // for, where it names them.
-jobs::QueueMeasurer NewPlanMeasurer(const PlanningContext& context,
+jobs::QueueMeasurer NewPlanMeasurer(const ServiceContext& context,
                                     const v1::PlanRecord& plan,
                                     std::stop_token stop);
 
 std::unique_ptr<grpc::Service> NewPlanningService(
-    const PlanningContext& context);
+    const ServiceContext& context);
 
-std::unique_ptr<grpc::Service> NewPlansService(const PlanningContext& context,
+std::unique_ptr<grpc::Service> NewPlansService(const ServiceContext& context,
                                                plans::PlanQuestions questions);
 
 // `import_bytes`: of a file of measurements, at the most.
 std::unique_ptr<grpc::Service> NewProfilesService(
-    const PlanningContext& context, int64_t import_bytes,
+    const ServiceContext& context, int64_t import_bytes,
     plans::PlanQuestions questions);
 
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
