@@ -8,18 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/failpoint.h"
 #include "base/status_macros.h"
+#include "profiledb/store/summary.h"
 
 namespace meshwright::planning {
-namespace {
-
-// Of the machine, not of the program: at once again it is no better.
-bool IsOfTheMachine(const v1::Measurement& measurement) {
-  return std::any_of(
-      measurement.noise().begin(), measurement.noise().end(),
-      [](int it) { return it == v1::BUSY_MACHINE || it == v1::THROTTLED; });
-}
-
-}  // namespace
 
 Measuring::Measuring(const PlanDependencies& dependencies,
                      const v1::DeviceSpec& device,
@@ -37,6 +28,10 @@ bool IsNoisy(const v1::ProfileResult& row) {
          (it.quality() == v1::NOISY || it.quality() == v1::SUSPECT ||
           static_cast<double>(it.spread_ns()) >
               kMaxSpread * static_cast<double>(it.minimum_ns()));
+}
+
+bool IsWorthMeasuring(const v1::ProfileResult& row) {
+  return IsNoisy(row) && row.measurement().undisturbed() < kEnoughMeasurements;
 }
 
 absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs,
@@ -86,7 +81,7 @@ Measuring::Programs Measuring::TakeDoubtful() {
       return false;
     }
     const v1::Measurement& it = row->second.measurement();
-    return (IsNoisy(row->second) && !IsOfTheMachine(it)) ||
+    return (IsNoisy(row->second) && !store::IsDisturbed(it)) ||
            estimation::IsOfSlowPeriod(fastest_, it);
   };
   const auto end =
@@ -101,7 +96,7 @@ absl::Status Measuring::Heal(const std::vector<v1::Program>& programs) {
   std::set<std::string> keys;
   for (const v1::Program& program : programs) {
     const auto row = results_.find(program.key());
-    if (row == results_.end() || !IsNoisy(row->second)) continue;
+    if (row == results_.end() || !IsWorthMeasuring(row->second)) continue;
     if (keys.insert(program.key()).second) noisy.push_back(&program);
   }
   return Remeasure(noisy);

@@ -35,8 +35,15 @@ struct PlanDependencies {
 // not believed, however good each is.
 inline constexpr double kMaxSpread = 0.1;
 
-// Measured, and worth another measurement.
+// Measured, and not believed to a few percent.
 bool IsNoisy(const v1::ProfileResult& row);
+
+// A program that stayed noisy in so many measurements that no busy machine
+// disturbed is noisy itself: no plan measures it again.
+inline constexpr int kEnoughMeasurements = 3;
+
+// Noisy, and another measurement may change that.
+bool IsWorthMeasuring(const v1::ProfileResult& row);
 
 class Measuring {
  public:
@@ -55,8 +62,8 @@ class Measuring {
   // Measures the programs that have no row yet; they outlive this.
   absl::Status Measure(const Programs& programs);
 
-  // Measures those again whose rows are noisy, so that what the store got in a
-  // bad moment does not decide what is measured.
+  // Measures those again whose rows are noisy and worth it, so that what the
+  // store got in a bad moment does not decide what is measured.
   absl::Status Heal(const std::vector<v1::Program>& programs);
 
   // Measures programs again, each named once, whatever is known of them.

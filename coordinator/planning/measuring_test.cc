@@ -222,6 +222,28 @@ TEST_F(MeasuringTest, NoisyRowsOfTheStoreHealAndOthersStay) {
   EXPECT_THAT(calm.batches, ElementsAre(1));
 }
 
+// Each plan would else wait for programs that are noisy themselves.
+TEST_F(MeasuringTest, WhatStaysNoisyIsLeftAloneUnlessTheMachineWasBusy) {
+  for (const bool is_busy : {false, true}) {
+    store::FakeProfileStore store;
+    ScriptedMeasurer measurer([&](const v1::Program&, int) {
+      v1::ProfileResult row = Measured(1000, v1::NOISY);
+      row.mutable_measurement()->add_noise(is_busy ? v1::BUSY_MACHINE
+                                                   : v1::MINIMUM_MET_ONCE);
+      return row;
+    });
+    const std::vector<v1::Program> one = {programs_[0]};
+    for (int plan = 0; plan < 6; ++plan) {
+      Measuring measuring({&store, &measurer}, {}, context_, quiet_);
+      ASSERT_TRUE(measuring.Lookup(one).ok());
+      ASSERT_TRUE(measuring.Measure({&one[0]}).ok());
+      ASSERT_TRUE(measuring.Heal(one).ok());
+      EXPECT_TRUE(IsNoisy(measuring.results().at(one[0].key())));
+    }
+    EXPECT_THAT(measurer.batches, SizeIs(is_busy ? 7 : kEnoughMeasurements));
+  }
+}
+
 TEST_F(MeasuringTest, ARowSaysWhereItWasMeasured) {
   ScriptedMeasurer measurer(
       [](const v1::Program&, int) { return Measured(1000, v1::GOOD); });

@@ -21,16 +21,16 @@ using Programs = std::vector<const v1::Program*>;
 // A noisy row was seen to take up to this many times what its program takes.
 constexpr int kNoiseRatio = 2;
 
-bool HasNoisyRow(const MeasuredStep& step, const v1::Program* program) {
+bool HasDoubtfulRow(const MeasuredStep& step, const v1::Program* program) {
   const auto row = step.results.find(program->key());
-  return row != step.results.end() && IsNoisy(row->second);
+  return row != step.results.end() && IsWorthMeasuring(row->second);
 }
 
-// Of the plan that is the fastest if all noisy rows are too slow.
+// Of the plan that is the fastest if all doubtful rows are too slow.
 absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
   store::Results rows = step.results;
   for (auto& [key, row] : rows) {
-    if (!IsNoisy(row)) continue;
+    if (!IsWorthMeasuring(row)) continue;
     v1::Measurement& it = *row.mutable_measurement();
     it.set_minimum_ns(it.minimum_ns() / kNoiseRatio);
   }
@@ -50,11 +50,11 @@ absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
 // whether another one would be chosen or what it is compared with.
 absl::StatusOr<Programs> ListDeciding(const v1::Plan& plan, bool with_rivals,
                                       const MeasuredStep& step) {
-  const auto is_noisy = [&](const v1::Program& program) {
-    return HasNoisyRow(step, &program);
+  const auto is_doubtful = [&](const v1::Program& program) {
+    return HasDoubtfulRow(step, &program);
   };
   if (std::none_of(step.space.programs.begin(), step.space.programs.end(),
-                   is_noisy)) {
+                   is_doubtful)) {
     return Programs();
   }
   Programs programs = ListUsedPrograms(plan, step);
@@ -148,7 +148,7 @@ absl::StatusOr<bool> RemeasureNoisyRows(Programs programs,
                                         MeasuredStep& step) {
   std::set<const v1::Program*> taken;
   std::erase_if(programs, [&](const v1::Program* program) {
-    return !HasNoisyRow(step, program) || !taken.insert(program).second;
+    return !HasDoubtfulRow(step, program) || !taken.insert(program).second;
   });
   if (programs.empty()) return false;
   Measuring measuring(dependencies, device, step.space.context, progress);

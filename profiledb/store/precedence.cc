@@ -22,6 +22,7 @@ KeptRow MakeKept(const v1::ProfileResult& result, const Origin& origin) {
   v1::Measurement& measurement = *row.result.mutable_measurement();
   CompactSamples(measurement);
   measurement.clear_spread_ns();
+  measurement.clear_undisturbed();
   // The judgement of another store's summary, not of this measurement.
   if (measurement.quality() == v1::SUSPECT) measurement.set_quality(v1::NOISY);
   if (row.origin.device_id.empty()) {

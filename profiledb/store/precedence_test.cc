@@ -67,10 +67,12 @@ TEST(PrecedenceTest, AFailureTakesNoMeasurementsPlace) {
 TEST(PrecedenceTest, AJudgementOfAnotherStoreIsNotKept) {
   v1::ProfileResult result = MakeMeasured("k", 1000, v1::SUSPECT);
   result.mutable_measurement()->set_spread_ns(7);
+  result.mutable_measurement()->set_undisturbed(7);
   result.mutable_measurement()->set_device_id("cuda:0");
   const KeptRow row = MakeKept(result, {});
   EXPECT_EQ(row.result.measurement().quality(), v1::NOISY);
   EXPECT_EQ(row.result.measurement().spread_ns(), 0);
+  EXPECT_EQ(row.result.measurement().undisturbed(), 0);
   EXPECT_EQ(row.origin.device_id, "cuda:0");
 }
 

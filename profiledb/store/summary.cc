@@ -81,6 +81,12 @@ Summary Summarize(absl::Span<const KeptRow> kept) {
   return summary;
 }
 
+bool IsDisturbed(const v1::Measurement& measurement) {
+  return std::any_of(
+      measurement.noise().begin(), measurement.noise().end(),
+      [](int it) { return it == v1::BUSY_MACHINE || it == v1::THROTTLED; });
+}
+
 Answer MakeAnswer(absl::Span<const KeptRow> kept) {
   if (kept.front().result.outcome() != v1::MEASURED) {
     return {.chosen = 0, .result = kept.front().result};
@@ -91,6 +97,10 @@ Answer MakeAnswer(absl::Span<const KeptRow> kept) {
   v1::Measurement& measurement = *answer.result.mutable_measurement();
   measurement.set_quality(summary.quality);
   measurement.set_spread_ns(summary.spread_ns);
+  measurement.set_undisturbed(static_cast<int>(
+      std::count_if(kept.begin(), kept.end(), [](const KeptRow& row) {
+        return !IsDisturbed(row.result.measurement());
+      })));
   return answer;
 }
 

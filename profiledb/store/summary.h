@@ -49,8 +49,13 @@ struct Summary {
 
 Summary Summarize(absl::Span<const KeptRow> kept);
 
+// Whether the machine was busy or throttled meanwhile: noise that another
+// moment does not have.
+bool IsDisturbed(const v1::Measurement& measurement);
+
 // The answer of a look-up: the chosen row with the summary's quality and
-// spread. One that is no measurement (then the only one) is its own answer.
+// spread, and how many measurements nothing disturbed. One that is no
+// measurement (then the only one) is its own answer.
 struct Answer {
   size_t chosen = 0;
   v1::ProfileResult result;

@@ -121,6 +121,17 @@ TEST(SummaryTest, TheAnswerCarriesQualityAndSpread) {
   EXPECT_EQ(answer.result.measurement().spread_ns(), 100);
 }
 
+TEST(SummaryTest, TheAnswerCountsWhatNoBusyMachineDisturbed) {
+  std::vector<KeptRow> kept = {Kept(1200, v1::NOISY), Kept(1000, v1::NOISY),
+                               Kept(1000)};
+  const auto noise = [&](int row) {
+    return kept[row].result.mutable_measurement()->mutable_noise();
+  };
+  noise(0)->Add(v1::MINIMUM_MET_ONCE);
+  noise(1)->Add(v1::BUSY_MACHINE);
+  EXPECT_EQ(MakeAnswer(kept).result.measurement().undisturbed(), 2);
+}
+
 // Properties, on made-up keys of one to eight measurements.
 class SummaryProperties : public testing::TestWithParam<int> {
  protected:

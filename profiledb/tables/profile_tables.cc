@@ -231,6 +231,7 @@ absl::StatusOr<ProfileTables::Kept> ProfileTables::ReadKept(
       v1::Measurement& measurement = *row.result.mutable_measurement();
       measurement.set_quality(static_cast<v1::Quality>(quality));
       measurement.clear_spread_ns();
+      measurement.clear_undisturbed();
     }
     kept.rows.push_back(std::move(row));
   }

@@ -45,6 +45,7 @@ TEST_P(ProfileStoreConformance, GivesBackWholeRows) {
       {MakeKey("k"), MakeKey("unknown"), "no key", MakeKey("k")});
   ASSERT_TRUE(results.ok()) << results.status();
   ASSERT_EQ(results->size(), 1);
+  row.mutable_measurement()->set_undisturbed(1);
   EXPECT_EQ(results->at(MakeKey("k")).SerializeAsString(),
             row.SerializeAsString());
   EXPECT_TRUE(store_->Lookup({})->empty());
@@ -108,6 +109,7 @@ TEST_P(ProfileStoreConformance, AKeyKeepsItsMeasurementsNewestFirst) {
     EXPECT_EQ(row.result.measurement().minimum_ns(), 1'000'000 + 1000 * day);
     EXPECT_EQ(row.result.measurement().quality(), v1::GOOD);
     EXPECT_EQ(row.result.measurement().spread_ns(), 0);
+    EXPECT_EQ(row.result.measurement().undisturbed(), 0);
   }
   EXPECT_TRUE(store_->LookupKept(MakeKey("k"), "red")->empty());
   EXPECT_TRUE(store_->LookupKept(MakeKey("q"), store::kSharedPool)->empty());
@@ -125,6 +127,7 @@ TEST_P(ProfileStoreConformance, ALookupAnswersWithTheSummary) {
   EXPECT_EQ(it.minimum_ns(), 947'000);
   EXPECT_EQ(it.quality(), v1::GOOD);
   EXPECT_EQ(it.spread_ns(), 1500);
+  EXPECT_EQ(it.undisturbed(), 4);
   const auto kept = store_->LookupKept(MakeKey("k"), store::kSharedPool);
   ASSERT_EQ(kept->size(), 4);
   EXPECT_EQ(kept->at(0).result.measurement().quality(), v1::NOISY);
