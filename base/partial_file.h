@@ -1,8 +1,8 @@
 // PartialFile: a file that has its name only when it is whole.
 //
-// Concept: what is written goes to a sibling, which Commit renames, so that a
-// reader sees the old or the new content and a full disk loses nothing. A
-// device or a pipe has no sibling and is written to as it is.
+// Concept: writes go to a sibling file, which Commit renames. A reader sees the
+// old or the new content, and a full disk loses nothing. A device or a pipe has
+// no sibling and is written to as it is.
 // Threads: one. Ownership: without Commit, nothing is left.
 // Errors: kNotFound, kPermissionDenied or kResourceExhausted (disk full), in
 // one sentence that names the file.

@@ -11,10 +11,10 @@
 //   Node node;
 //   RETURN_IF_ERROR(base::ReadJson(text, node));
 //
-// A target is a bool, int (an index, from 0), int64_t, double, std::string, a
-// std::optional (null: none) or std::vector of targets, a struct with Describe,
-// or a function of a JsonValue for what a type does not say. More types:
-// overload ReadJsonValue in this namespace.
+// A target is a bool, int (an index, from 0), int64_t, double or std::string,
+// or a std::optional (null: none) or std::vector of targets. It may also be a
+// struct with Describe, or a function of a JsonValue for what a type does not
+// say. More types: overload ReadJsonValue in this namespace.
 //   An optional field that is absent or null leaves its target as it is. Names
 // that no field has are notes, but nearly known ones are refused
 // (known_names.h). The first fault is kept; reading goes on without effect.

@@ -3,8 +3,8 @@
 // In -> Out: analysis, profile space, one configuration index per segment ->
 // the shardings of values by segment, the owner of every argument, and what
 // segments recompute. Of a part of the step only the segments of the part have
-// a configuration; the others hold nothing, and nothing is recomputed, because
-// the part's boundaries say what is kept.
+// a configuration; the others hold nothing. Nothing is recomputed, because the
+// part's boundaries say what is kept.
 // Threads: const after construction; the references outlive it.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_PLANNED_STEP_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_PLANNED_STEP_H_
@@ -67,8 +67,9 @@ class PlannedStep {
   // The sharding an argument has for the whole step: that of the segment that
   // updates it, else of the first that reads it.
   space::Sharding GetArgumentSharding(ir::ValueId id) const;
-  // That of a value where a part begins or ends: as its segment leaves it, or,
-  // where that is none of the part, as the first one that reads it wants it.
+  // The sharding of a value where a part begins or ends. It is the one that its
+  // segment leaves. If that segment is not in the part, it is the one that the
+  // first reader wants.
   space::Sharding AtBoundary(ir::ValueId id) const;
 
   space::Sharding Whole() const {

@@ -20,8 +20,9 @@ namespace meshwright::ir {
 void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
                 Loop& loop);
 
-// What a walk in dependency order visits beside operands, each loop's share of
-// it once, so that a walk costs no more than the edges it follows.
+// The values that a walk in dependency order visits beside operands. Each
+// loop's share is visited once, so a walk costs no more than the edges it
+// follows.
 class LoopWalk {
  public:
   explicit LoopWalk(const Module& module);
@@ -29,9 +30,9 @@ class LoopWalk {
   // Begins another walk.
   void Restart() { ++walk_; }
 
-  // What must come before `id`: its operands; before the first carry of a loop
-  // everything that enters it, before its first result everything that leaves
-  // it, so that a loop is whole before it is used.
+  // The values that must come before `id`: its operands. Before the first carry
+  // of a loop stands everything that enters it, before its first result
+  // everything that leaves it. A loop is thus whole before it is used.
   std::vector<ValueId> Predecessors(ValueId id);
 
   // What must be alive when `id` is, beside its operands: a carry with its

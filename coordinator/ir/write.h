@@ -1,8 +1,8 @@
 // ModuleWriter: flat lists of instructions back into an HLO module message.
 //
 // Concept: the inverse of BuildModule for programs made here. Ids and names are
-// new and depend only on the order of the calls, metadata is dropped, layouts
-// are the default ones, so equal programs give equal bytes.
+// new and depend only on the order of the calls. Metadata is dropped and
+// layouts are the default ones, so equal programs give equal bytes.
 // Threads and ownership: one writer per module, one thread; what it writes is
 // its own, and lives in its arena.
 #ifndef MESHWRIGHT_COORDINATOR_IR_WRITE_H_

@@ -2,9 +2,9 @@
 //
 // Concept: a namespace with jobs is *charged* for the time that workers measure
 // for it; the one that was charged least goes first. One that comes back is
-// charged no less than the least of those that are there: time that it did not
-// use is no credit, or it would keep all others waiting for as long as it was
-// away.
+// charged no less than the minimum of those that are there. Time that it did
+// not use is no credit, or it would keep all others waiting for as long as it
+// was away.
 // Threads: one at a time; the queue's lock guards it. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_FAIR_SHARE_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_FAIR_SHARE_H_

@@ -2,7 +2,7 @@
 //
 // Concept: a *job* is one RunnerRequest of one submitter. The queue cuts it
 // into *chunks* of at most Options::chunk_programs and chunk_bytes, so that
-// several workers share it; a chunk handed to a worker is a *lease*. A job with
+// several workers share it. A chunk handed to a worker is a *lease*. A job with
 // a reference program is a comparison: it stays in one chunk. An idle worker
 // gets a chunk of the job that match_index.h names: by priority, fair share,
 // age.
@@ -13,7 +13,7 @@
 //                                  is not final: tries + 1, and after a failure
 //                                  a while later. On the last try each program
 //                                  travels alone, so that one that kills
-//                                  workers takes no other with it; after it the
+//                                  workers takes no other with it. After it the
 //                                  rest is TRANSIENT, with the reason.
 //   job:     queued ──first lease──▶ running ──last result──▶ done
 //               └──────────┬────────────┘
@@ -24,16 +24,16 @@
 //
 // A worker whose batches end before their first program is set aside
 // (worker_standings.h). One with a fault of its own (a child that does not die)
-// gets no lease until it says that it is well; what it had costs no try.
-// A lease outlives its worker's connection, and ends when nothing was heard of
-// the worker for lease_time. What is said under a lease that has ended, or that
-// the worker does not have, is not heard.
-// After a restart, workers come back with leases of an earlier epoch. The job
-// that asks for such programs gets the results and waits for the rest. A job
-// of an interrupted plan is held back for restart_grace, so that no program is
-// leased again while its worker is on its way.
-// A worker keeps what it reported until that is acknowledged: when the
-// submitter has let go of its JobEvents, so has stored what it wanted.
+// gets no lease until it says that it is well. The programs that it had lose no
+// try. A lease outlives its worker's connection, and ends when nothing was
+// heard of the worker for lease_time. What is said under a lease that has
+// ended, or that the worker does not have, is not heard. After a restart,
+// workers come back with leases of an earlier epoch. The job that asks for such
+// programs gets the results and waits for the rest. A job of an interrupted
+// plan is held back for restart_grace, so that no program is leased again while
+// its worker is on its way. A worker keeps what it reported until that is
+// acknowledged: when the submitter has let go of its JobEvents, so has stored
+// what it wanted.
 //
 // In → Out: every program of a job gets exactly one result through the job's
 // JobEvents, then comes JobDone. Programs with equal keys are one program. A

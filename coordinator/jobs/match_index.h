@@ -2,13 +2,13 @@
 // waiting job.
 //
 // Concept: jobs that need equal devices are of one *need*, workers that have
-// equal devices are of one *kind*; CanRun decides for a pair of these once.
+// equal devices are of one *kind*. CanRun decides once for a pair of these.
 //
 //   need ◀── which kinds can run it ──▶ kind
 //    └ priority ─▶ namespace ─▶ jobs     └ workers: idle ones, usable ones
 //
-// Of the jobs that a worker can run it gets that of the highest priority; then
-// that of the namespace that was charged least; then the oldest. So a decision
+// Of the jobs that a worker can run it gets that of the highest priority. Equal
+// ones go by namespace, the one charged least first, then by age. So a decision
 // costs the number of needs, kinds and namespaces, whatever the number of jobs
 // and workers.
 // Threads: one at a time; the queue's lock guards it. Errors: none.

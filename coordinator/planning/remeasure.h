@@ -1,18 +1,18 @@
 // RemeasureNoisy: a plan does not stand on noisy rows where that can be helped.
 //
 // Concept: the programs of the chosen configurations whose rows are noisy or
-// suspect are measured once more, and the problem is built again from what the
+// suspect are measured once more. The problem is then built again from what the
 // store makes of all their measurements. Another plan may be the fastest then;
-// the caller chooses again. `with_rivals`: also the noisy rows of the baselines
-// and of the plan that would be the fastest if all noisy rows were twice too
-// slow, as a row that keeps its plan from being chosen would never heal else.
-// What was excluded is judged again by the new rows, as a plan that finds them
-// all in the store judges it; programs that it then asks for are measured as
-// far as the number of programs goes, and what they decide is not reached
-// beyond it. In -> Out: a plan of one mesh and its step -> whether anything was
-// measured; the step's rows and problem follow. A request not to wait measures
-// nothing. Threads: one. Errors: those of measuring and of building the
-// problem.
+// the caller chooses again. `with_rivals`: also the noisy rows of the
+// baselines, and of the plan that would be the fastest if all noisy rows were
+// twice too slow. Otherwise a row that keeps its plan from being chosen would
+// never heal. Excluded configurations are judged again by the new rows, as in a
+// plan that finds them all in the store. Programs that this asks for are
+// measured up to the allowed number of programs. Configurations that depend on
+// programs beyond it are not reached. In -> Out: a plan of one mesh and its
+// step -> whether anything was measured; the step's rows and problem follow. A
+// request not to wait measures nothing. Threads: one. Errors: those of
+// measuring and of building the problem.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 

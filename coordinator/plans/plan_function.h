@@ -14,8 +14,9 @@
 namespace meshwright::plans {
 
 // Makes one plan; see coordinator/planning/plan_pipeline.h. `measurer` belongs
-// to this run of it, which returns kCancelled once the plan is cancelled, and a
-// suspension (coordinator/jobs/suspension.h) where its devices are not at hand.
+// to this run of it. The run returns kCancelled once the plan is cancelled, and
+// a suspension (coordinator/jobs/suspension.h) where its devices are not at
+// hand.
 using PlanFunction = std::function<absl::StatusOr<v1::Plan>(
     const v1::PlanRequest& request, jobs::Measurer* measurer,
     const jobs::ProgressFunction& progress)>;

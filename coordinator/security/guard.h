@@ -12,7 +12,7 @@
 // Threads: any. Errors: Open and Reload give what ReadTokenFile does; a file
 // that is wrong leaves the old tokens in force. Admit gives kUnauthenticated
 // (no token, an unknown or expired one), kPermissionDenied (not the role) or
-// kUnimplemented (no such RPC); each one sentence with the way out.
+// kUnimplemented (no such RPC). Each is one sentence with the way out.
 // Ownership: what Options points to outlives the guard.
 #ifndef MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_
 #define MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_

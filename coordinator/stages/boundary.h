@@ -5,7 +5,7 @@
 // passes through a stage is split there along its first dimension. All tensors
 // of a direction are one resharding problem (planner/reshard): unit tasks
 // between hosts. Between rows of the cluster a host is a row, with the
-// network's port; within a row every device is a host with a port of its own.
+// network's port. Within a row every device is a host with a port of its own.
 // Units: bytes of one micro-batch, bytes per second.
 // Errors: those of reshard::Decompose and reshard::Solve.
 // Source: papers/cross_mesh_resharding.txt 2.2 and 3; design section 8.

@@ -2,13 +2,13 @@
 //
 // Concept: the part of the step's PlanProblem between two cuts is a problem of
 // its own, free at both ends. A stage that holds the activations of several
-// micro-batches has a multiple of the saved bytes, and may need a slower plan
-// to stay within the memory limit. Runs of equal types, joined alike, are
-// searched once: 96 equal layers have some hundreds. Without a limit, or where
-// the fastest plan fits, what is held does not matter. Where the module is the
-// step of one of several micro-batches, an update counts once to that many
-// passes (ApplyPassTimes). In → Out: first and last segment, micro-batches held
-// → a configuration per segment, or the least memory that any plan needs.
+// micro-batches has a multiple of the saved bytes. It may need a slower plan to
+// stay within the memory limit. Runs of equal types, joined alike, are searched
+// once: 96 equal layers have some hundreds. Without a limit, or where the
+// fastest plan fits, what is held does not matter. Where the module is the step
+// of one of several micro-batches, an update counts once to that many passes
+// (ApplyPassTimes). In → Out: first and last segment, micro-batches held → a
+// configuration per segment, or the least memory that any plan needs.
 // Units: bytes per device; time as measured of the module, updates and, where
 // it is a loop over micro-batches, all of these included.
 // Errors: those of search::Solve; kNotFound for a run of configurations that

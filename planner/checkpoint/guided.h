@@ -1,8 +1,8 @@
 // GuidedDecide: decisions that never leave the memory, led by an estimate.
 //
 // Concept: looks one decision ahead. Of the ways whose intervals both still
-// have their least memory, in exact bytes, takes that of the smallest estimate;
-// so whatever the estimate is worth, the schedule fits.
+// have their minimum memory, in exact bytes, takes that of the smallest
+// estimate. Whatever the estimate is worth, the schedule therefore fits.
 // Ties: save before keep, then the earliest k.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_GUIDED_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_GUIDED_H_

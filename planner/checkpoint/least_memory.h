@@ -2,10 +2,10 @@
 //
 // Concept: exact bytes. least(s, t) is the least memory of any
 // memory-persistent schedule of [s, t] (costs.h); full(s, t) what saving every
-// stage takes. Until Fill has run, least(s, t) is what keeping
-// nothing takes: t is kept at while its own turn lasts, then [s, t-1] has what
-// there was. Such a schedule is slow, but wherever an interval has its least(),
-// filled or not, there is a way on whose parts have theirs.
+// stage takes. Until Fill has run, least(s, t) is what keeping nothing takes. t
+// is kept at while its own turn lasts, then [s, t-1] has what there was. Such a
+// schedule is slow, but wherever an interval has its least(), filled or not,
+// there is a way on whose parts have theirs.
 //
 //   needs(s, t) = the largest of what the forwards up to t, with the gradient
 //                 of t live, and the backwards of [s, t], each alone, take

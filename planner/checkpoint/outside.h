@@ -1,11 +1,11 @@
 // Outside: what a schedule costs at least around an interval.
 //
-// Concept: cost(s, t, j) is no more than what any schedule that gives [s, t]
-// memory of slot j or above runs twice outside of it. Together with what the
-// inside costs it tells which figures of [s, t] can be part of a schedule that
-// is no slower than `most`; those are alive. Computed from the whole chain
-// down, as inside and outside costs of a grammar are. Cost: as a SlotTable's,
-// on one thread; less where little is alive.
+// Concept: cost(s, t, j) is for schedules that give [s, t] memory of slot j or
+// above. It is no more than what any of them runs twice outside of [s, t].
+// Together with what the inside costs it tells which figures of [s, t] can be
+// part of a schedule that is no slower than `most`. Those are alive. Computed
+// from the whole chain down, as inside and outside costs of a grammar are.
+// Cost: as a SlotTable's, on one thread; less where little is alive.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_OUTSIDE_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_OUTSIDE_H_
 

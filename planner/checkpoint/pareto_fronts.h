@@ -3,8 +3,8 @@
 // Concept: the dynamic program of costs.h in bytes. The cost of an interval as
 // a function of its memory falls in steps; a front holds the steps. Two parts
 // are added step by step, and ways are compared by merging. Only steps that
-// Outside holds alive are kept, so the answer is exact whenever some schedule
-// is no slower than the one that Outside was given; elsewhere costs may be
+// Outside holds alive are kept. The answer is thus exact whenever some schedule
+// is no slower than the one that Outside was given. Elsewhere costs may be
 // missing or too high. Cost: stages^3 times the steps of a front; a few hundred
 // are usual.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_PARETO_FRONTS_H_

@@ -1,15 +1,15 @@
 // SlotTable: a lower bound on the time run twice, per interval and slot.
 //
 // Concept: the dynamic program of costs.h over slots of memory (slot_grid.h).
-// value(s, t, j) is no more than the cost of [s, t] in any memory of slot j or
-// below. Kept is only what is neither impossible (below the least memory) nor
-// 0 (all saved), both known in exact bytes. A way whose repeated forwards alone
-// cost as much as what is known is not looked at. Intervals are filled in
-// square tiles along the diagonal, so that most operands are in the cache, and
-// tiles of one diagonal in parallel. Numbers: single precision. Every cost is a
-// sum of at most 2n + 1 rounded additions, each off by a factor of at most 1 +
-// 2^-24; LowerBound takes it back. Cost: the cube of the stages times the
-// slots.
+// It holds value(s, t, j), which is no more than the cost of [s, t] in any
+// memory of slot j or below. Kept is only what is neither impossible (below the
+// least memory) nor 0 (all saved), both known in exact bytes. A way whose
+// repeated forwards alone cost as much as what is known is not looked at.
+// Intervals are filled in square tiles along the diagonal, so that most
+// operands are in the cache, and tiles of one diagonal in parallel. Numbers:
+// single precision. Every cost is a sum of at most 2n + 1 rounded additions,
+// each off by a factor of at most 1 + 2^-24. LowerBound takes it back. Cost:
+// the cube of the stages times the slots.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_TABLE_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_TABLE_H_
 

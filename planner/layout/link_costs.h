@@ -8,8 +8,8 @@
 // Units: seconds; bytes held per device before the step.
 // Threads: const and safe from any thread.
 // Errors: AlphaBetaLinks::Create gives kInvalidArgument, naming alpha[i] or
-// beta[i], for a NaN, an infinity or a negative figure, and where there are
-// more of one than of the other.
+// beta[i], for a NaN, an infinity or a negative figure. It gives it, too, where
+// there are more of one than of the other.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_
 

@@ -1,7 +1,7 @@
 // Tiling: the tiles that sharding specs of one tensor cut it into.
 //
-// Concept: inside the search a spec is a PackedSpec, one word per dimension;
-// and a key of 128 bits, by which specs compare like the nested lists of the
+// Concept: inside the search a spec is a PackedSpec, one word per dimension. It
+// has a key of 128 bits, by which specs compare like the nested lists of the
 // JSON format ([[0],[1]] after [[0,1],[]] after [[],[0]]).
 // Threads: const after construction.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_TILING_H_
@@ -70,8 +70,9 @@ class Tiling {
     return tiles_[static_cast<size_t>(dim) * parts_.size() + axes];
   }
 
-  // Whether the tiles over `axes` align with those without `axis`: each of
-  // these is made of the former along `axis`, none of which lies across two.
+  // Whether the tiles over `axes` align with those without `axis`. Each of the
+  // latter is then made of the former along `axis`, none of which lies across
+  // two.
   bool Aligns(int dim, AxisSet axes, int axis) const;
 
   int64_t Bytes(const PackedSpec& spec) const;  // of one device

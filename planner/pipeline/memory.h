@@ -1,6 +1,6 @@
 // Memory of every stage over the time of a step.
 //
-// Concept: a stage holds its persistent bytes all the time, and
+// Concept: a stage holds its persistent bytes all the time. It holds
 // activation_bytes of a micro-batch from the start of its forward to the end of
 // its backward. Where the backward is split, delayed_bytes take their place
 // until the gradient of the weights is done. Buffers of transfers are not

@@ -7,8 +7,9 @@
 //
 // Concept: every micro-batch runs forward through all stages and then backward
 // through all of them. The backward of a stage is one operation, or two where a
-// schedule splits it: the gradient of its input, which the stage before needs,
-// and the gradient of its weights, which nobody needs before the step ends.
+// schedule splits it. These are the gradient of its input, which the stage
+// before needs, and that of its weights, which nobody needs before the step
+// ends.
 // Units: times of one micro-batch in picoseconds; bytes per device.
 // Errors: ScheduleNamed gives kInvalidArgument, listing the names, for another.
 // Source: papers/cross_mesh_resharding.txt section 4; design section 9.

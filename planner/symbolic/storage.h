@@ -1,7 +1,7 @@
 // Storage: which values of a step have bytes of their own.
 //
 // Concept: a fusible value that all its readers absorb is computed where it is
-// read and never stored; what it reads is read by them instead. A function like
+// read and never stored. What it reads is read by them instead. A function like
 // exp is not computed twice: it is stored if it has several readers. A view is
 // stored where its operand is.
 // Shapes: vectors by operation.

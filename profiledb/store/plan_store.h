@@ -1,16 +1,16 @@
 // PlanStore: the plans that were asked for, what became of them, and the
 // devices they were made for.
 //
-// Concept: a plan is a row from its submission on; what happens to it is a list
+// Concept: a plan is a row from its submission on. What happens to it is a list
 // of updates, numbered from 1, and the row is their sum (plan_updates.h). A
 // watcher that read up to a number goes on from there, on any coordinator. An
 // ended plan takes no more updates.
 //
 //   Add ──▶ QUEUED ── Append, Append, ... ──▶ DONE | FAILED | CANCELLED
 //
-// The coordinator that runs plans begins an *epoch*; every Append states it,
-// and those of an older epoch are turned away, so that one that was replaced
-// while it slept changes nothing.
+// The coordinator that runs plans begins an *epoch*. Every Append states it,
+// and those of an older epoch are refused. A coordinator that was replaced
+// while it slept thus changes nothing.
 //
 // Threads and ownership: any thread, at any time. A call that returns OK has
 // been made durable, where the store is.
@@ -64,8 +64,8 @@ class PlanStore {
   virtual absl::StatusOr<Epoch> BeginEpoch(const std::string& holder) = 0;
 
   // Of one of several: begins an epoch that lasts for `term` of the database's
-  // clock, unless another one's lasts still; prolongs it where `mine` is the
-  // epoch at hand. Whoever leads then is the answer.
+  // clock, unless another one's lasts still. Prolongs it where `mine` is the
+  // present epoch. Whoever leads then is the answer.
   virtual absl::StatusOr<Leader> Lead(const std::string& holder, Epoch mine,
                                       absl::Duration term) = 0;
   // Ends the term, where `mine` is the epoch at hand.

@@ -32,9 +32,9 @@ v1::PlanUpdate MakeQueuedUpdate(const v1::PlanRecord& record);
 // Numbers the update and adds it to the record.
 absl::Status ApplyUpdate(v1::PlanUpdate& update, v1::PlanRecord& record);
 
-// Of a plan of another store that has the id of `there`: whether `there`, whose
-// newest update is `newest`, is the same plan as it was earlier. Further on is
-// fine too. `record` and `updates` are those of the other store.
+// Checks a plan of another store that has the id of `there`. It passes if
+// `there`, whose newest update is `newest`, is the same plan as it was earlier.
+// Further on is fine too. `record` and `updates` are those of the other store.
 absl::Status CheckContinues(const v1::PlanRecord& there,
                             const v1::PlanUpdate& newest,
                             const v1::PlanRecord& record,

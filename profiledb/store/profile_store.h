@@ -17,7 +17,7 @@
 // (after a lost connection, from a second import) changes nothing.
 // Stores hold pruned rows of older versions; nobody writes new ones.
 //
-// A *damaged* row, met while reading, is set aside: the look-up answers without
+// A *damaged* row, met while reading, is set aside. The look-up answers without
 // it, a warning names the key and the verb that mends it, and the quarantine
 // lists it. A program that crashes is counted in the quarantine; from
 // kCrashesToQuarantine on it is held there until someone asks for a retry.

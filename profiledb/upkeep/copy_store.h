@@ -1,7 +1,7 @@
 // CopyStore, CopyWholeStore: everything of one store into another.
 //
 // Concept: rows with all their measurements and the day of their last use,
-// programs and models, and the crashes of the quarantine, all of one moment.
+// programs, models, and the crashes of the quarantine. All are of one moment.
 // What the other store has already stays, by the rules of precedence; copying
 // again after a failure goes on where it ended. Left are rows that no store
 // takes any more (pruned, absurd) and the marks of damaged rows.

@@ -38,8 +38,8 @@ struct Operand {
 };
 
 // A computation that the operation calls, by name: "add", "maximum" and
-// "multiply" of two scalars, "square" of one, "max-and-sum" of two pairs,
-// "less" and "at-least" of the first two of its parameters.
+// "multiply" of two scalars, "square" of one, "max-and-sum" of two pairs.
+// "less" and "at-least" compare the first two of its parameters.
 struct Callee {
   std::string kind;
   std::vector<hlo::PrimitiveType> parameters;

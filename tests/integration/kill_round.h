@@ -2,11 +2,11 @@
 // kills.
 //
 // Concept: the coordinator and the workers are processes that die at random
-// failpoints (base/failpoint.h) and are started again; clients go on submitting
-// plans and watching them. What the clients read is held against
-// PlanHistory, the store after each kill of the coordinator against RowHistory.
-// After the last kill all plans are seen to their end, and each is the plan
-// that one process makes without any kill.
+// failpoints (base/failpoint.h) and are started again. Clients go on submitting
+// plans and watching them. What the clients read is held against PlanHistory,
+// the store after each kill of the coordinator against RowHistory. After the
+// last kill all plans are seen to their end, and each is the plan that one
+// process makes without any kill.
 //
 //   kill ─▶ read a copy of the store ─▶ start again ─▶ clients come back: the
 //                                same submission, the record, the stream

@@ -2,7 +2,7 @@
 //
 // Concept: a plan's time is the sum of its segments' and of the resharding
 // between them. What the whole step does and none of those programs, sending
-// between devices above all, is missing from the plan's time; what the programs
+// between devices above all, is missing from the plan's time. What the programs
 // do and the step does not is too much of it. Comparing amounts finds either
 // without a clock. Collectives merge across layers, so their counts differ.
 // Units: of one device; bytes of results sent, operations, transcendental

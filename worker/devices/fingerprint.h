@@ -18,8 +18,8 @@
 namespace meshwright::worker::devices {
 
 // Of virtual devices on this machine's processors: model, instruction sets that
-// the compiler's code may differ by, cores that this process may use (its
-// affinity and its container's quota), NUMA nodes, memory.
+// the compiler's code may differ by, NUMA nodes and memory. It also has the
+// cores that this process may use (its affinity and its container's quota).
 void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
                         const std::filesystem::path& root = "/");
 

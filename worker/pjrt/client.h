@@ -28,8 +28,9 @@ namespace meshwright::worker::pjrt {
 struct ClientOptions {
   std::string platform;  // "cpu", "cuda"; anything else: no create options
   int device_count = 1;
-  // Compile and run the program of one device of an N-GPU mesh on one GPU,
-  // communication switched off: "hosts x hosts' slots x GPUs", as "1x1x8".
+  // Compile and run the program of one device of an N-GPU mesh on one GPU, with
+  // communication switched off. The form is "hosts x hosts' slots x GPUs", as
+  // "1x1x8".
   std::string mock_gpu_topology;
 };
 

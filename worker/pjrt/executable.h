@@ -2,7 +2,7 @@
 //
 // Ownership: must not outlive its Client. Execute borrows its arguments, but
 // the runtime consumes those that the program aliases with an output, unless
-// they are listed as kept; a consumed Buffer may only be destroyed.
+// they are listed as kept. A consumed Buffer may only be destroyed.
 // Threads: one execution at a time.
 // Errors: the plugin's code and first line; kResourceExhausted: out of memory.
 #ifndef MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_

@@ -1,20 +1,20 @@
 // Batch: all programs of one job file, in the child process.
 //
-// Concept: programs are compiled in pieces of a few, then timed in groups that
-// fit the memory together, round-robin, so that near-equal programs meet the
-// same machine. Nothing compiles while something is timed.
+// Concept: programs are compiled in pieces of a few. They are timed in groups
+// that fit the memory together, round-robin, so that near-equal programs meet
+// the same machine. Nothing compiles while something is timed.
 //
 //   request ─▶ [reference] ─▶ piece: compile (threads) ─▶ groups that fit
 //              runs once                │                  upload, check, time
 //                                       ▼                        ▼
 //                             compile_failed, ...           result rows
 //
-// What a program needs is held against what the device has: more than that is a
-// row (OUT_OF_MEMORY), more than what is free right now is transient, no row.
+// What a program needs is compared with what the device has. More than that is
+// a row (OUT_OF_MEMORY); more than what is free right now is transient, no row.
 // A sequence (sequence.h) runs first, as a whole; then its programs are timed,
 // beside the timed_only programs. Its compile_only programs are left out,
-// because an earlier child died in them.
-// Events before and after each step tell the parent where a child died.
+// because an earlier child died in them. Events before and after each step tell
+// the parent where a child died.
 // Threads: one; compiles on a pool of its own.
 // Where a reference needs more memory than its devices have, every program's
 // row says so (ProfileResult.reference_too_large).

@@ -4,8 +4,8 @@
 // Concept: a program is loaded (compiled), uploaded (inputs made, cut,
 // uploaded), checked (one run: no NaN; compared with a reference), then run
 // many times. Outputs that alias inputs are the inputs of the next run, as in a
-// training loop, so that donated memory is reused and no run pays for a copy
-// that a real step would not make.
+// training loop. Donated memory is thus reused, and no run pays for a copy that
+// a real step would not make.
 //
 //   Load ─▶ UploadInputs ─▶ Check ─▶ Run, Run, ... ─▶ Release
 //

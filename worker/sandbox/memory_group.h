@@ -2,7 +2,7 @@
 //
 // Concept: a program that eats the machine's memory is ended by the kernel, as
 // a whole, before the kernel ends others. It holds where a service manager has
-// delegated this process's group (version 2) to us, and this process is alone
+// delegated this process's group (version 2) to us. This process must be alone
 // in it, or in the group that a former Make or the manager made below:
 //
 //   D/                      delegated: this user's, or marked user.delegate

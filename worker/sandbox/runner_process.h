@@ -2,12 +2,12 @@
 //
 // Concept: a child takes the whole batch. When it dies, hangs or is killed,
 // that costs the one program it was at (its progress page or its last Started
-// event), and a new child takes those that have no result yet. The third child
-// that dies in a program gives it its row, crashed with the reason; one that
-// hangs is timed_out at once. Programs compile in parallel; when a child dies
-// with several in the compiler, the next one compiles one by one, so that the
-// guilty one is known. A sequence is run again without the program that a child
-// died in and without what reads what that one makes.
+// event). A new child takes those that have no result yet. The third child that
+// dies in a program gives it its row, crashed with the reason; one that hangs
+// is timed_out at once. Programs compile in parallel. When a child dies with
+// several in the compiler, the next one compiles one by one, so that the guilty
+// one is known. A sequence is run again without the program that a child died
+// in and without what reads what that one makes.
 //
 //   spawn ─▶ Ready ─▶ Started/Result ... ─▶ Finished ─▶ done
 //     ▲                    │ death, deadline

@@ -1,8 +1,8 @@
 // Worker: the daemon that owns devices and runs what a coordinator pushes.
 //
-// Concept: it holds one stream to its coordinator. A batch that comes is run
-// by the function handed in (worker/runner's RunBatch), whose events go back
-// as they happen; a heartbeat goes every few seconds.
+// Concept: it holds one stream to its coordinator. A batch that comes is run by
+// the function handed in (worker/runner's RunBatch), whose events go back as
+// they happen. A heartbeat goes every few seconds.
 //
 //   Start ─▶ connecting ══Hello══▶ attached ── batch ─▶ running ─▶ attached
 //                ▲                    │

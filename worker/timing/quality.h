@@ -21,7 +21,7 @@
 namespace meshwright::worker::timing {
 
 // Share of the processors that others may use: one busy process on two cores
-// uses a half; a machine's own daemons use a percent or two.
+// uses a half. A machine's own daemons use a percent or two.
 inline constexpr double kBusyShare = 0.1;
 inline constexpr double kMetTwiceWithin = 0.02;
 

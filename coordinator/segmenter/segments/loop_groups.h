@@ -1,7 +1,7 @@
 // Loop groups: the loops of a step that run over layers.
 //
 // Concept: a loop that holds contractions of one direction only is a run of
-// layers; the loop of the forward pass and that of the backward pass, whose
+// layers. The loop of the forward pass and that of the backward pass, whose
 // contractions differentiate each other, form a group: one decision for all
 // trips. A loop that holds both (gradient accumulation, several steps at once)
 // is looked through: what is inside is cut into segments like any step. Loops

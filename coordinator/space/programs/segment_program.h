@@ -1,9 +1,9 @@
 // MakeSegmentProgram: one segment with one configuration, as an annotated
 // module that workers compile and time.
 //
-// Concept: every instruction carries its sharding; where a contraction needs an
+// Concept: every instruction carries its sharding. Where a contraction needs an
 // operand in another split than it has, a copy with that split stands between
-// them, so that the partitioner chooses nothing.
+// them. The partitioner thus chooses nothing.
 // Threads: pure functions.
 // Source: papers/cfp.txt 4.2; design, section 4 ("Programs").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_SEGMENT_PROGRAM_H_

@@ -2,8 +2,8 @@
 //
 // Concept: the rotor sequences of a run of equal segments. A group keeps only
 // what enters its first segment. When the gradient of the last one arrives, all
-// are recomputed, front to back, each from what the one before it hands on;
-// then their backward passes run, back to front.
+// are recomputed, front to back, each from what the one before it hands on.
+// Then their backward passes run, back to front.
 //
 //   kept ─▶ first ─▶ inner ─▶ inner ─▶ last     again, then backward
 //           role: hands on   both     is handed

@@ -2,9 +2,9 @@
 // position for one more.
 //
 // Concept: a job's end is the longest chain of jobs up to it, each sharing a
-// link with the next; its tail is the longest chain behind it. A job that is
-// not in the order goes where the longest chain through it is shortest, over
-// all positions, all of its senders and the links of its ports:
+// link with the next. Its tail is the longest chain behind it. A job that is
+// not in the order goes where the longest chain through it is shortest. The
+// choice is over all positions, all of its senders and the links of its ports:
 //
 //     order by end:   a  b  c | d  e         chain = end of the last of a, b, c
 //                            job                     that shares a link with it

@@ -3,10 +3,10 @@
 // Concept: the bucket of a variable holds the joins to variables that go later
 // and the tables left behind by those that went before. Its minimum over the
 // variable is the table it leaves. Where that would have more than
-// `max_entries` the bucket is split and each part minimised for itself: the
-// sum is then a bound from below, no longer the least cost (mini-buckets).
-// Read backwards, the buckets say what each value of a variable adds to the
-// bound, given those of the variables that went later: 0 for the best.
+// `max_entries` the bucket is split and each part minimised for itself. The sum
+// is then a bound from below, no longer the minimum cost (mini-buckets). Read
+// backwards, the buckets say what each value of a variable adds to the bound,
+// given those of the variables that went later. The best adds 0.
 // In → Out: model, multiplier of bytes, order → bound, additions.
 // Source: Dechter, Bucket elimination (1999); Dechter and Rish, Mini-buckets
 // (2003).

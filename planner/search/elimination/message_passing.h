@@ -2,15 +2,14 @@
 // joins.
 //
 // Concept: costs may be moved from a variable to its joins and back without
-// changing what any choice costs; the sum of all minima bounds every choice
+// changing what any choice costs. The sum of all minima bounds every choice
 // from below, and the movement seeks to make it large. A pass goes through the
-// variables in rising order and back: each draws in what its joins to earlier
-// variables guarantee, and hands on equal shares to its joins to later ones
-// (sequential reweighted message passing). On a path one pass is exact; on a
-// graph of any width a pass costs the same per join.
-// While a variable holds what it has drawn in, the bound through each of its
-// values is known; values through which nothing stays within the cutoff are
-// dead, and no longer count.
+// variables in rising order and back (sequential reweighted message passing).
+// Each draws in what its joins to earlier variables guarantee, and hands on
+// equal shares to its joins to later ones. On a path one pass is exact; on a
+// graph of any width a pass costs the same per join. While a variable holds
+// what it has drawn in, the bound through each of its values is known. Values
+// through which nothing stays within the cutoff are dead, and no longer count.
 // In → Out: model, cutoff → bound, a plan, values alive, moved costs. The
 // cutoff may change: costs stay where they were moved to.
 // Source: Kolmogorov, A new look at reweighted message passing (2015). Shares

@@ -3,7 +3,7 @@
 // Concept: solvers add costs and take minima. kNever is the neutral element of
 // the minimum: a forbidden pair. Every stored cost is at most kNever, so three
 // of them add up without overflow; Clamp brings a sum back. A finite sum that
-// reaches kNever (26 days in picoseconds) is treated as never, and the search
+// reaches kNever (26 days in picoseconds) is treated as never. The search
 // reports it as out of range rather than as infeasible.
 // Units: picoseconds, or bytes where the least memory is sought.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_GRAPH_COSTS_H_

@@ -4,8 +4,8 @@
 // ways, tried in this order, all exact:
 //   1. copy by copy, keeping the vectors;
 //   2. as soon as two vectors, `period` copies apart, differ by a constant, all
-//      earlier copies repeat those between them, for (min,+) maps commute with
-//      adding a constant;
+//      earlier copies repeat those between them. ((min,+) maps commute with
+//      adding a constant.)
 //   3. if that has not happened after some k log n copies, Powers.
 // Choices are read off from the first copy on; of equal costs the smallest
 // configuration is taken.

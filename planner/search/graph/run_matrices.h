@@ -1,8 +1,9 @@
 // RunMatrices: the joins of a component, each as one matrix.
 //
-// Concept: the matrix of a run holds the least cost from the first to the last
-// copy, without the costs of those two; any other join has its own matrix. Each
-// matrix is made once. Once both ends are chosen, Between reads off the copies.
+// Concept: the matrix of a run holds the minimum cost from the first to the
+// last copy, without the costs of those two. Any other join has its own matrix.
+// Each matrix is made once. Once both ends are chosen, Between reads off the
+// copies.
 // Threads and ownership: borrows the graph, the costs and the powers; what it
 // gives lives as long as it.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_GRAPH_RUN_MATRICES_H_

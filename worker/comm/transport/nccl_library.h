@@ -1,5 +1,6 @@
-// NcclLibrary and CudaDriver: what Meshwright calls of NCCL and of the CUDA
-// driver, found at run time, so that it builds and runs where neither is.
+// NcclLibrary and CudaDriver: the functions of NCCL and of the CUDA driver that
+// Meshwright calls. They are found at run time, so that it builds and runs
+// where neither is.
 //
 // Concept: the functions as the vendor declares them, with their types spelled
 // out: results are int (0: success), handles void*, device addresses uint64_t.
