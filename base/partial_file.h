@@ -27,6 +27,8 @@ using OwnedFile = std::unique_ptr<std::FILE, CloseFile>;
 
 class PartialFile {
  public:
+  // Makes the sibling of `path`, or opens `path` itself where it is a device or
+  // a pipe.
   static absl::StatusOr<PartialFile> Create(const std::string& path);
   // One that is open already and keeps what name it has; `name` is for errors.
   PartialFile(const std::string& name, OwnedFile file)
@@ -34,6 +36,7 @@ class PartialFile {
   PartialFile(PartialFile&&) = default;
   ~PartialFile();
 
+  // Appends. After an error the file is not committed.
   absl::Status Write(std::string_view bytes);
   // What was written is on the disk.
   absl::Status Sync();

@@ -87,6 +87,8 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
+  // Listens and, if it leads, takes up unfinished plans. Once per object.
+  // Errors: see above.
   absl::Status Start();
   // Reads the token file again, and checks the certificates, which new
   // connections take up by themselves (Listening::reload_seconds). Watches
@@ -98,6 +100,8 @@ class Coordinator {
   // Refuses new plans and waits for the running ones. False: some still run
   // after `timeout`; Stop then interrupts them. Their measurements are stored.
   bool Drain(absl::Duration timeout);
+  // Ends all calls, interrupts running plans and gives up the leadership.
+  // Returns when nothing runs any more; may be called again.
   void Stop();
 
   // Waits for the term of an earlier leader to end, and no longer. Errors:
@@ -108,6 +112,7 @@ class Coordinator {
   const std::string& address() const;
   // Where the metrics are; empty: nowhere.
   std::string metrics_address() const;
+  // Lives as long as the coordinator.
   jobs::JobQueue& queue();
   // A measurer of its own for work inside this process.
   std::unique_ptr<jobs::Measurer> NewMeasurer(std::stop_token stop);

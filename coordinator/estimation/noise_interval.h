@@ -35,6 +35,7 @@ double EstimateNoiseNs(const v1::Measurement& measurement);
 // The noise of a sum of times with independent errors.
 class IndependentNoise {
  public:
+  // The noise of one more term, to either side.
   void Add(double nanoseconds) { squares_ += nanoseconds * nanoseconds; }
 
   // To either side of `time`, which is never below zero.

@@ -47,6 +47,8 @@ class SegmentTables {
   // The table leads from the earlier of the two segments to the later.
   void ForbidSplits(const space::SharedParameter& shared,
                     problem::Table& table) const;
+  // Forbids the pairs that split the linked parameter in two ways. The table
+  // leads from `link.from_segment` to `link.to_segment`.
   void ForbidUnlike(const space::ParameterLink& link,
                     problem::Table& table) const;
 

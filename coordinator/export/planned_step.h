@@ -38,13 +38,20 @@ class PlannedStep {
   const space::Mesh& mesh() const { return space_.context.mesh; }
   bool keeps_barriers() const { return space_.context.keeps_barriers; }
 
+  // Whether the segment's program has the value, as its own or as an input.
   bool Has(segmenter::SegmentIndex segment, ir::ValueId id) const {
     return index_[segment].contains(id);
   }
+  // The value's sharding within the segment; whole where the segment does not
+  // have it.
   space::Sharding GetSharding(segmenter::SegmentIndex segment,
                               ir::ValueId id) const;
+  // The sharding in which the segment hands the value on; whole where it does
+  // not have it.
   space::Sharding Leaving(segmenter::SegmentIndex segment,
                           ir::ValueId id) const;
+  // The sharding that operation `id` wants for its operand; whole where the
+  // segment lacks either.
   space::Sharding Demanded(segmenter::SegmentIndex segment, ir::ValueId id,
                            size_t operand) const;
 
@@ -72,6 +79,7 @@ class PlannedStep {
   // first reader wants.
   space::Sharding AtBoundary(ir::ValueId id) const;
 
+  // The same copy on every device.
   space::Sharding Whole() const {
     return space::Sharding(mesh().size(), base::kCopies);
   }

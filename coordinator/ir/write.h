@@ -49,6 +49,7 @@ class ModuleWriter {
   // Copies opcode and attributes of `like`; operands are ids of this writer.
   int64_t Add(const Instruction& like, const std::vector<int64_t>& operands,
               const hlo::OpSharding& sharding);
+  // An operation that needs no attributes beside its shape.
   int64_t AddOp(const std::string& opcode, const Shape& shape,
                 const std::vector<int64_t>& operands,
                 const hlo::OpSharding& sharding);

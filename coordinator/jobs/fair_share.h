@@ -21,9 +21,11 @@ class FairShare {
  public:
   // A job of the namespace comes, and ends.
   void Enter(const std::string& name_space);
+  // Of one job; its charge is kept for a while after the last one.
   void Leave(const std::string& name_space);
   // A negative time corrects an estimate.
   void Charge(const std::string& name_space, absl::Duration time);
+  // Zero for an unknown namespace.
   absl::Duration charged(const std::string& name_space) const;
 
  private:

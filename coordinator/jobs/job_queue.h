@@ -150,6 +150,7 @@ class JobQueue {
   // The job's lines and its workers' say for whom it is: what the caller's log
   // scope says.
   Submission Submit(JobRequest request) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The job ends with kCancelled. An unknown job: nothing.
   void Cancel(JobId job) ABSL_LOCKS_EXCLUDED(mutex_);
   // Jobs that measure one of these programs are wanted with this priority, too.
   // They go on being charged to those who submitted them.
@@ -181,6 +182,7 @@ class JobQueue {
   // What the runner said under a lease; Finished ends the lease.
   void Update(WorkerId worker, LeaseId lease, const v1::RunnerEvent& event)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // The worker lives. An unknown worker: nothing.
   void Heartbeat(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
   // What is wrong with the machine of a worker; empty: nothing any more.
   void SetFault(WorkerId worker, const std::string& fault)
@@ -209,6 +211,8 @@ class JobQueue {
   // What it failed at is tried at once, as often as at first.
   absl::StatusOr<v1::JobSummary> RetryJob(JobId job)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Drains, quarantines or resumes the worker of that name; the answer is its
+  // state after it. kNotFound where none of the name is attached.
   absl::StatusOr<v1::WorkerSummary> Order(const v1::WorkerOrder& order)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that the store keeps, of workers that may attach later.
@@ -216,7 +220,9 @@ class JobQueue {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that are done first.
   std::vector<v1::JobSummary> Jobs() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // The attached ones, in the order in which they came.
   std::vector<v1::WorkerSummary> Workers() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Of all jobs together.
   QueueCounts Count() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -50,6 +50,8 @@ class Measurer {
   virtual absl::StatusOr<DeviceDescription> Describe(
       const v1::DeviceSpec& device) = 0;
 
+  // Returns when every program has its result, or an error ends it. Errors: see
+  // above.
   virtual absl::Status Measure(const v1::RunnerRequest& request,
                                const OnResult& on_result,
                                const OnStarted& on_started) = 0;

@@ -54,6 +54,7 @@ class WorkerPort {
  public:
   virtual ~WorkerPort() = default;
 
+  // The first message to the worker.
   virtual void Greet(const Welcome& welcome) = 0;
   // Run these programs and report under this lease. At most one lease runs per
   // worker. The log scope says for whom.

@@ -50,6 +50,7 @@ class Figures : public jobs::QueueObserver,
   void RefuseRpc(absl::StatusCode code) override;
   void AddLookups(int64_t hits, int64_t misses) override;
 
+  // What the endpoint exports; never null.
   const std::shared_ptr<prometheus::Registry>& registry() const;
 
  private:

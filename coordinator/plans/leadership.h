@@ -60,6 +60,7 @@ class Leadership {
   // Another coordinator may lead at once.
   void StepDown() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // By this process's clock; asks nobody.
   bool Leads() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Until it leads; false: it does not within `patience`.
   bool AwaitLeads(absl::Duration patience) const ABSL_LOCKS_EXCLUDED(mutex_);

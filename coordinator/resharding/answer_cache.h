@@ -73,6 +73,7 @@ class AnswerCache {
   absl::StatusOr<Served> Solve(const reshard::ReshardProblem& problem,
                                const reshard::Options& options);
 
+  // Since the cache was made.
   Statistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -65,6 +65,8 @@ class Selection {
   // Programs beside those of the space.
   const std::vector<v1::Program>& halves() const { return halves_->programs(); }
 
+  // What to measure next, or the verdicts where nothing is left to measure.
+  // `results`: all rows known so far, by key.
   absl::StatusOr<Decision> Next(const store::Results& results) const;
   // The verdicts of these rows where nothing more may be measured: whatever may
   // still be part of a fastest plan is not reached.

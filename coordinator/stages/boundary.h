@@ -60,6 +60,7 @@ struct TransferPlan {
   reshard::ReshardProblem problem;        // task ids "tensor.unit"
   std::optional<reshard::Answer> answer;  // none: nothing crosses
 
+  // Zero where nothing crosses.
   pipeline::Picoseconds Time() const;
 };
 
@@ -81,6 +82,9 @@ class BoundaryPlanner {
   // kind.
   pipeline::Transfer Bound(const segmenter::Analysis& analysis, int cut) const;
 
+  // What crosses between the two stages and how long it takes; equal boundaries
+  // are scheduled once. Errors: those of decomposing and of scheduling
+  // (planner/reshard).
   absl::StatusOr<BoundaryPlan> Plan(const StageSide& before,
                                     const StageSide& behind);
 

@@ -50,6 +50,7 @@ class PassTimeSplit {
   PassTimeSplit(const planning::MeasuredStep& step, const StepPasses& passes,
                 int64_t micro_batches, bool sums);
 
+  // From measured programs where Measure had them, else marked `estimated`.
   PassTimes Estimate(const Choice& choice) const;
 
   // What is there between the two gradients of a micro-batch, on one device.

@@ -45,6 +45,7 @@ class PassVariantMaker {
   }
   const std::vector<v1::InputSpec>& inputs() const { return inputs_; }
 
+  // The passes of the choice's segment, with what it recomputes.
   PassPrograms FindPrograms(const Choice& choice) const;
 
   // Keeps the programs in `set`; indices of the result are those of `set`.

@@ -45,6 +45,7 @@ struct Chain {
   int stages() const { return static_cast<int>(forward.size()); }
   // With the communication; of a chain that validates.
   Picoseconds ForwardTime(int stage) const;
+  // Transients: that of computing and that of communicating, added up.
   Picoseconds BackwardTime(int stage) const;
   int64_t ForwardTransient(int stage) const;
   int64_t BackwardTransient(int stage) const;

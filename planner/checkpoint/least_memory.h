@@ -38,9 +38,11 @@ class LeastMemory {
   // Makes every least(s, t) exact; false if interrupted before.
   bool Fill(const base::Deadline& deadline = {});
 
+  // The minimum memory of [s, t]; before Fill, that of keeping nothing.
   int64_t least(int s, int t) const {
     return s < unfilled_ ? KeepingNothing(s, t) : least_[costs_.Index(s, t)];
   }
+  // What saving every stage of [s, t] takes.
   int64_t full(int s, int t) const {
     const Saving saving = savings_.Combine(s, t);
     return std::max(saving.forward + costs_.Gradient(t), saving.backward) -

@@ -36,6 +36,7 @@ class Outside {
     int64_t first = 0;
     int64_t last = 0;
   };
+  // nullopt: nothing of the interval is alive.
   std::optional<Window> AliveBytes(int s, int t) const;
 
  private:

@@ -46,6 +46,8 @@ class SlotTable {
   // The slots that [s, t] has figures for: from first, up to end; 0 from zero.
   int first(size_t interval) const { return entries_[interval].first; }
   int zero(size_t interval) const { return entries_[interval].zero; }
+  // kNever where [s, t] has no schedule in the slot; above the last slot the
+  // value of the last.
   float value(int s, int t, int slot) const;
 
   // Of the whole chain; certified.

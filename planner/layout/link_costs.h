@@ -38,7 +38,9 @@ class LinkCosts {
   // `axes`, one or more. Never asked for a slice, which is free.
   virtual double Seconds(Op op, AxisSet axes, int64_t devices,
                          int64_t bytes) const = 0;
+  // The mesh axes that it has costs for.
   virtual int axis_count() const = 0;
+  // Equal for links of equal costs; a part of cache keys.
   virtual const std::string& content() const = 0;
 };
 

@@ -32,7 +32,9 @@ struct PackedSpec {
   std::array<AxisSet, kMaxDims> axes{};
   AxisSet used = 0;
 
+  // Puts the axis at the end of the dimension; it must be unused.
   void Append(int dim, int axis);
+  // Takes the last axis off the dimension; there must be one.
   void RemoveLast(int dim);
 };
 
@@ -76,9 +78,12 @@ class Tiling {
   bool Aligns(int dim, AxisSet axes, int axis) const;
 
   int64_t Bytes(const PackedSpec& spec) const;  // of one device
+  // Of an axis whose tiles are `stride` elements apart; idle where the
+  // dimension ends before.
   Role FindRole(int dim, int64_t stride) const;
   Roles FindRoles(const PackedSpec& spec) const;
 
+  // The spec must fit the mesh; Unpack and FromKey are the way back.
   PackedSpec Pack(const Spec& spec) const;
   Spec Unpack(const PackedSpec& spec) const;
   absl::uint128 Key(const PackedSpec& spec) const;

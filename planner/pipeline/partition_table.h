@@ -34,6 +34,7 @@ class PartitionTable {
 
   // Entries of all tables, and about how many steps one program takes.
   int64_t Size() const;
+  // As a double, because the product may not fit 64 bits.
   double Work() const;
 
   struct Solved {

@@ -33,6 +33,8 @@ absl::StatusOr<std::string> NameOfUrl(const std::string& url);
 
 class PostgresDatabase : public tables::Database {
  public:
+  // Connects. Errors: see above, and kUnavailable for a server that does not
+  // answer.
   static absl::StatusOr<std::unique_ptr<PostgresDatabase>> Open(
       const std::string& url);
   PostgresDatabase(const PostgresDatabase&) = delete;

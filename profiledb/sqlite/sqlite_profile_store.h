@@ -28,6 +28,8 @@ struct SqliteOptions {
 
 class SqliteProfileStore : public tables::TableProfileStore {
  public:
+  // Makes the file where there is none, and migrates one of an older version.
+  // Errors: see above.
   static absl::StatusOr<std::unique_ptr<SqliteProfileStore>> Open(
       const std::string& path, const SqliteOptions& options = {});
 

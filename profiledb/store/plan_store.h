@@ -79,6 +79,7 @@ class PlanStore {
     return Add(record, PlanLimits());
   }
 
+  // kNotFound for an unknown plan.
   virtual absl::StatusOr<v1::PlanRecord> Get(PlanId id) = 0;
 
   // Newest first, without their plans.
@@ -105,6 +106,7 @@ class PlanStore {
 
   // Devices that workers have had. One that is known is left as it is.
   virtual absl::Status RememberDevice(const v1::DeviceRecord& device) = 0;
+  // In the order in which they became known; empty where there are none.
   virtual absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() = 0;
 
   // In place of what was ordered of this worker before.

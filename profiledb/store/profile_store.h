@@ -215,8 +215,10 @@ class ProfileStore {
   // here.
   virtual absl::StatusOr<std::optional<int64_t>> FindProgramBytes(
       const std::string& key) = 0;
+  // The HLO as it was recorded. kNotFound for a key without a program.
   virtual absl::StatusOr<std::string> LookupProgram(const std::string& key) = 0;
 
+  // Reads every row: for people and metrics, seldom.
   virtual absl::StatusOr<Statistics> Count() = 0;
 
   // The summary of every row with the origin of the measurement whose times it

@@ -20,6 +20,7 @@ namespace meshwright::tables {
 // each field after its length. Frozen: it is stored.
 class Checksum {
  public:
+  // Returns itself.
   Checksum& Add(std::string_view field);
   Checksum& Add(int64_t field);
   int64_t value() const { return static_cast<int64_t>(state_); }

@@ -36,6 +36,7 @@ class IdleSpinner {
 
   int count() const { return count_; }
   pid_t pid() const { return pid_; }
+  // Returns at once; Pause ends it.
   void Spin();
   void Pause();
 

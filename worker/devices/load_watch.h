@@ -35,12 +35,14 @@ class LoadWatch {
   explicit LoadWatch(std::vector<pid_t> helpers = {},
                      std::filesystem::path root = "/");
 
+  // nullopt where the kernel does not say.
   std::optional<Reading> Read() const;
   // Between two readings.
   double OtherShare(const Reading& from, const Reading& to) const;
 
   // Starts a period, and what others used since.
   void Begin() { begin_ = Read(); }
+  // From Begin until now.
   double OtherShare() const;
 
   // Waits, while this process does nothing, until others use at most `share`

@@ -39,6 +39,8 @@ using CompilerOptions = std::map<std::string, std::string>;
 
 class Client {
  public:
+  // Opens the runtime and its devices; the plugin lives as long as the client.
+  // Errors: see above.
   static absl::StatusOr<std::unique_ptr<Client>> Create(
       std::shared_ptr<const Plugin> plugin, const ClientOptions& options);
   ~Client();

@@ -42,6 +42,7 @@ struct CompilerCosts {
 
 class Executable {
  public:
+  // Takes `loaded` over, also when it fails.
   static absl::StatusOr<std::unique_ptr<Executable>> Wrap(
       const PJRT_Api* api, PJRT_LoadedExecutable* loaded, int device_count);
   ~Executable();

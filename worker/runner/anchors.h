@@ -31,6 +31,7 @@ class Anchors {
 
   int count() const { return static_cast<int>(anchors_.size()); }
   const std::string& name(int anchor) const { return anchors_[anchor].name; }
+  // Once; the inputs are kept for the next run.
   absl::StatusOr<pjrt::Execution> Run(int anchor) const;
 
  private:

@@ -77,6 +77,7 @@ class Batch {
     }
   }
 
+  // Every program has its result event when it returns OK. Errors: see above.
   absl::Status Run();
 
  private:

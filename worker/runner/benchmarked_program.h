@@ -42,6 +42,8 @@ struct Difference {
 
 class BenchmarkedProgram {
  public:
+  // Compiled, or taken from the cache. Errors: see above, and those of the
+  // compiler.
   static absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Load(
       const pjrt::Client& client, const ExecutableCache& cache,
       const v1::Program& program);
@@ -54,8 +56,11 @@ class BenchmarkedProgram {
   absl::Duration compile_time() const { return compile_time_; }
   // What one set of inputs and a run hold on all devices together.
   int64_t FootprintBytes() const;
+  // What one set of inputs holds on all devices together.
   int64_t InputBytes() const;
 
+  // Makes and uploads `buffer_sets` sets of inputs. After an error Release
+  // frees what is there.
   absl::Status UploadInputs(const pjrt::Client& client, InputCache& inputs,
                             int buffer_sets);
   // The same with these tensors, one per parameter, in place of made ones.

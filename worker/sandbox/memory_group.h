@@ -37,6 +37,7 @@ class MemoryGroup {
   MemoryGroup(const MemoryGroup&) = delete;
   MemoryGroup& operator=(const MemoryGroup&) = delete;
 
+  // Moves the process into the group. kUnavailable where the kernel refuses.
   absl::Status Add(pid_t process);
   const std::filesystem::path& path() const { return path_; }
 

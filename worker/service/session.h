@@ -35,6 +35,7 @@ class Session {
   absl::Status Run();
   // After Run: where the coordinator sent this worker; empty: nowhere.
   const std::string& leader() const;
+  // Asks for no more batches. Run goes on until the one at hand is over.
   void Drain();
   // Gives the lease back. Run returns soon, whether the coordinator answers or
   // not.

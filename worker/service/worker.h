@@ -45,8 +45,11 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
+  // Opens the devices, then connects in the background. Errors: see above.
   absl::Status Start();
+  // Returns at once; Wait waits for the end.
   void Drain();
+  // Returns when it has left. May be called again.
   void Stop();
   // Until it has left, drained or stopped.
   void Wait();

@@ -67,6 +67,7 @@ class RoundRobin {
   // Not those that end together, nor companions.
   std::vector<int> TakeFinished() { return std::exchange(finished_, {}); }
 
+  // Of the samples so far, good and dropped.
   Summary Summarize(int program) const;
   int executions(int program) const { return states_[program].executions; }
   int passes(int program) const { return states_[program].samples.size(); }

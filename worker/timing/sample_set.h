@@ -32,6 +32,7 @@ struct Summary {
 
 class SampleSet {
  public:
+  // In the order in which they were taken.
   void Add(const Sample& sample) { samples_.push_back(sample); }
   int size() const { return static_cast<int>(samples_.size()); }
 

@@ -48,7 +48,9 @@ class RootOrder {
     int above = 0;             // list: what is above or in it
     std::vector<Place> first;  // by chain, its first root in the group
   };
+  // A group of this root alone.
   Group MakeGroup(int root) const;
+  // Of the roots of both; it takes from the work that is left.
   Group Join(const Group& a, const Group& b);
 
   // No root of one is above a root of the other.

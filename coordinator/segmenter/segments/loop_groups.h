@@ -26,6 +26,8 @@ struct LoopGroups {
   std::vector<char> has_contraction;  // by LoopId, inner loops included
   int count = 0;
 
+  // The group of the loop that the value stands in; nullopt outside of loops
+  // and in one without a group.
   std::optional<int> Find(const ir::Module& module, ir::ValueId id) const {
     const std::optional<ir::LoopId> loop = module.at(id).loop;
     return loop.has_value() ? of_loop[*loop] : std::nullopt;

@@ -17,6 +17,8 @@ namespace meshwright::space {
 struct SegmentAnnotation {
   std::vector<AxisAnnotation> axes;  // by mesh axis
 
+  // The value's sharding over all axes; whole where the shape is a tuple of
+  // unlike ones.
   Sharding GetSharding(int value, const ir::Shape& shape,
                        const Mesh& mesh) const;
   // What operand number `operand` of `value` must be; its own sharding where

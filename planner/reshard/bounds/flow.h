@@ -15,6 +15,7 @@ class Flow {
 
   // Returns a handle for Sent.
   int AddEdge(int from, int to, int64_t capacity);
+  // The maximum flow; returns its size.
   int64_t Run(int source, int sink);
   int64_t Sent(int edge) const { return edges_[edge ^ 1].capacity; }
   // After Run: what the source still reaches.

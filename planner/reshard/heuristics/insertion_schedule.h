@@ -52,6 +52,7 @@ class InsertionSchedule {
   explicit InsertionSchedule(const Instance& instance);
 
   const State& state() const { return state_; }
+  // Back to a state of this object.
   void Restore(const State& state) { state_ = state; }
   // Links as Replay gives them.
   void Restore(const Order& order);

@@ -31,6 +31,7 @@ class Durations {
 
   // Bytes per second; 0: the sender does not reach every receiver.
   double Speed(const UnitTask& task, int sender) const;
+  // The slowest of both ports and of the route between them, if it has one.
   double SpeedBetween(int sender, int receiver) const;
 
   // `bytes` of the task from `sender`, which reaches its receivers.

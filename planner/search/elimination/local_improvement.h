@@ -29,11 +29,14 @@ class Draft {
   const std::vector<int>& values() const { return values_; }
   Cost time() const;  // kNever if a pair is forbidden
   int64_t bytes() const { return bytes_; }
+  // The bytes with the largest transient.
   int64_t peak() const;
 
   // The time that `v` and its joins take at `value`.
   Cost TimeAt(int v, int value) const;
+  // peak() if `v` took `value`.
   int64_t PeakAt(int v, int value) const;
+  // `v` takes `value`. Costs the joins of `v`.
   void Move(int v, int value);
 
  private:

@@ -57,7 +57,10 @@ class MessagePassing {
   // One variable after the other, what costs least beside those before.
   std::vector<int> Values() const;
 
+  // The values of every variable that are not dead.
   Keep Alive() const;
+  // The costs as they lie now, with bound() as their base; a dead value costs
+  // kNever.
   Potentials Moved() const;
 
  private:

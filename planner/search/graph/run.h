@@ -26,6 +26,7 @@ namespace meshwright::search {
 // Powers by (unary kind, matrix, direction), shared by runs of one Costs.
 class PowersCache {
  public:
+  // Made at the first call; valid as long as the cache.
   Powers& FindPowers(int unary, const std::vector<Cost>& costs, int matrix,
                      const MatrixView& link);
 

@@ -24,6 +24,7 @@ class RunMatrices {
   RunMatrices(const Graph& graph, const Costs& costs, PowersCache& powers)
       : graph_(graph), costs_(costs), powers_(powers) {}
 
+  // Made at the first call; valid as long as this object.
   const Matrix& FindMatrix(const Join& join);
 
   // The configurations of a run's inner copies on a best walk from `from` to

@@ -23,6 +23,7 @@ class RunningChecksum {
 
   // All bytes below `end` are final. Smaller than before: nothing to do.
   void Advance(int64_t end);
+  // Whether all bytes are hashed.
   bool whole() const;
   // Of the bytes so far.
   uint64_t value() const;

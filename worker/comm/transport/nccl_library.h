@@ -65,8 +65,11 @@ struct CudaDriver {
   static constexpr int kNotReady = 600;
   static constexpr unsigned kNonBlockingStream = 1;
 
+  // libcuda.so.1, where the linker looks. Errors: kFailedPrecondition, with the
+  // way out.
   static absl::StatusOr<std::shared_ptr<const CudaDriver>> Load();
 
+  // kUnavailable in the driver's words, unless `result` is success.
   absl::Status ToStatus(int result, const char* what) const;
 
   int (*get_error_name)(int result, const char** name) = nullptr;

@@ -34,11 +34,15 @@ class TcpListener {
   TcpListener(TcpListener&&) noexcept;
   TcpListener& operator=(TcpListener&&) noexcept;
 
+  // The one that was taken.
   int port() const;
+  // Calls what is due until nothing is left to wait for.
   void Run();
+  // Has Run make this call. From any thread.
   void Post(std::function<void()> call);
   // kAborted for a caller that hung up before it was heard.
   void Accept(TcpSocket& socket, Done done);
+  // Takes no more callers.
   void Close();
 
  private:
@@ -56,15 +60,19 @@ class TcpSocket {
 
   // To HOST:PORT.
   void Connect(const std::string& address, Done done);
+  // Sends small messages at once, and buffers this much in the kernel.
   void Configure(int send_buffer_bytes);
   // All of the bytes; `heard` is called when some of them came.
   void Read(std::span<std::byte> bytes, Done done,
             std::function<void()> heard = nullptr);
   // At least one.
   void ReadSome(std::span<std::byte> bytes, Done done);
+  // All of both. One at a time; the bytes must live until `done`.
   void Write(std::span<const std::byte> header,
              std::span<const std::byte> payload, Done done);
+  // The other end reads its end after what was written; reading goes on.
   void EndSending();
+  // Operations under way end with kCancelled.
   void Close();
 
  private:
@@ -82,6 +90,7 @@ class TcpTimer {
   // called after Cancel.
   void After(std::chrono::steady_clock::duration time,
              std::function<void()> call);
+  // What was set is not called, unless it is due already.
   void Cancel();
 
  private:
