@@ -23,9 +23,10 @@
 // Errors: those of the store of plans; Submit gives kInvalidArgument for a
 // request without a module, kNotFound for a module that was not put,
 // kResourceExhausted beyond the quota, kUnavailable while the coordinator
-// drains; Cancel gives kUnavailable where another one leads. A store that fails
-// in mid-plan leaves the plan as it stands; it is run again by the next
-// coordinator or leader.
+// drains; Cancel gives kUnavailable where another one leads. Cover gives
+// kUnimplemented without Dependencies::cover. A store that fails in mid-plan
+// leaves the plan as it stands; it is run again by the next coordinator or
+// leader.
 // Source: design, sections 1 and 6.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_

@@ -12,7 +12,8 @@
 // reason.
 // In -> Out: a model, a plan with stages -> its report
 // (docs/formats/validate.md).
-// Errors: those of launch::MakeLaunch and of the runner.
+// Errors: kInvalidArgument for meshes that do not fit together; those of
+// launch::MakeLaunch and of the runner.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_VALIDATION_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_VALIDATION_H_
 

@@ -10,7 +10,9 @@
 // Interrupted while costs are made: one strategy per operator, the
 // data-parallel one, where that is a plan; the bound is then that of computing
 // alone.
-// Errors: those of Validate, the layout planner and the search.
+// Errors: those of Validate, the layout planner and the search. Score gives
+// kInvalidArgument for a number of strategies that is not that of the
+// operators.
 // Threads: pure functions.
 #ifndef MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
 #define MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_

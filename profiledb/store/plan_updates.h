@@ -23,6 +23,7 @@ bool HasEnded(v1::PlanState state);
 std::string FormatPlanId(PlanId id);  // "plan-17"
 absl::StatusOr<PlanId> ParsePlanId(absl::string_view text);
 
+// kNotFound and kAborted, with the way out.
 absl::Status NoSuchPlan(PlanId id);
 absl::Status OldEpoch();
 

@@ -5,8 +5,10 @@
 // place 0..device_count()-1 among those of the client.
 // Threads: Compile and Upload from any thread.
 // Errors: Create says kUnavailable when the plugin finds no usable device and
-// kFailedPrecondition when it has fewer than asked for. Compile keeps the
-// compiler's code (kResourceExhausted: out of memory) and first line.
+// kFailedPrecondition when it has fewer than asked for. kInvalidArgument for a
+// number of devices that no mesh has, or a program of more than there are.
+// Compile keeps the compiler's code (kResourceExhausted: out of memory) and
+// first line.
 #ifndef MESHWRIGHT_WORKER_PJRT_CLIENT_H_
 #define MESHWRIGHT_WORKER_PJRT_CLIENT_H_
 

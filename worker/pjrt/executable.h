@@ -4,7 +4,8 @@
 // the runtime consumes those that the program aliases with an output, unless
 // they are listed as kept. A consumed Buffer may only be destroyed.
 // Threads: one execution at a time.
-// Errors: the plugin's code and first line; kResourceExhausted: out of memory.
+// Errors: the plugin's code and first line; kResourceExhausted: out of memory;
+// kInvalidArgument: arguments for another number of devices.
 #ifndef MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 #define MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 

@@ -26,7 +26,8 @@
 // run fail (one sentence; no use to retry), kUnavailable when the plugin
 // fails inside or the runner dies before its first program, kCancelled after a
 // stop, kResourceExhausted when the job file does not fit the disk, kAborted
-// when a child does not die (undead.h), kNotFound without a runner.
+// when a child does not die (undead.h), kNotFound without a runner,
+// kInvalidArgument for two programs of one key.
 #ifndef MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 #define MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 

@@ -14,7 +14,7 @@
 //
 // In → Out: a valid problem, points → points of rising memory; fewer when there
 // are fewer, or when the deadline came.
-// Errors: those of Solve.
+// Errors: kInvalidArgument for a number of points out of range; those of Solve.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_TRADEOFFS_PARETO_FRONT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_TRADEOFFS_PARETO_FRONT_H_
 

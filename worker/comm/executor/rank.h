@@ -13,11 +13,12 @@
 // Threads: runs in the caller's; ranks of several threads share nothing.
 // Errors: kInvalidArgument (a source of another size), kResourceExhausted
 // (slices that do not fit in memory), those of the transport, kDataLoss (a
-// checksum differs), kDeadlineExceeded (a transfer stands still). Whoever sees
-// one first informs the others, and all report the same sentence.
-// One gap remains, as in every commit over a network: the leader may die while
-// it says COMMIT. Those that heard it, or of it, have then published, and the
-// others say that they cannot know (docs/decisions/resharding-executor.md).
+// checksum differs), kDeadlineExceeded (a transfer stands still), kCancelled
+// (closed before the plan was done). Whoever sees one first informs the others,
+// and all report the same sentence. One gap remains, as in every commit over a
+// network: the leader may die while it says COMMIT. Those that heard it, or of
+// it, have then published, and the others say that they cannot know
+// (docs/decisions/resharding-executor.md).
 // Source: papers/cross_mesh_resharding.txt, section 3; design.md section 8.
 #ifndef MESHWRIGHT_WORKER_COMM_EXECUTOR_RANK_H_
 #define MESHWRIGHT_WORKER_COMM_EXECUTOR_RANK_H_

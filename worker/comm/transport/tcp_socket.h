@@ -6,6 +6,7 @@
 // Threads: all in that of Run. Run ends once no operation is left.
 // Errors: kCancelled for an operation whose socket was closed here,
 // kUnavailable in the network's words for what the other end or the way did.
+// Listen gives kInvalidArgument for an address that is not HOST:PORT.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_TCP_SOCKET_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_TCP_SOCKET_H_
 
