@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "planner/checkpoint/costs.h"
-#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/min_memory.h"
 #include "planner/checkpoint/unroll.h"
 
 namespace meshwright::checkpoint {
@@ -20,12 +20,12 @@ namespace meshwright::checkpoint {
 using Estimate = std::function<double(const Interval&)>;
 
 // `costs` and `memory` outlive the result.
-Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
+Decide GuidedDecide(const Costs& costs, const MinMemory& memory,
                     Estimate estimate);
 
 // Knows nothing: from the forwards of the interval at its least memory to none
 // at all it can use, along a straight line.
-double StraightEstimate(const Costs& costs, const LeastMemory& memory,
+double StraightEstimate(const Costs& costs, const MinMemory& memory,
                         const Interval& interval);
 
 }  // namespace meshwright::checkpoint

@@ -3,9 +3,9 @@
 // Concept: cost(s, t, j) is for schedules that give [s, t] memory of slot j or
 // above. It is no more than what any of them runs twice outside of [s, t].
 // Together with what the inside costs it tells which figures of [s, t] can be
-// part of a schedule that is no slower than `most`. Those are alive. Computed
-// from the whole chain down, as inside and outside costs of a grammar are.
-// Cost: as a SlotTable's, on one thread; less where little is alive.
+// part of a schedule that is no slower than `max_cost`. Those are alive.
+// Computed from the whole chain down, as inside and outside costs of a grammar
+// are. Cost: as a SlotTable's, on one thread; less where little is alive.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_OUTSIDE_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_OUTSIDE_H_
 
@@ -23,13 +23,13 @@ namespace meshwright::checkpoint {
 class Outside {
  public:
   // `inside` is filled, and outlives this.
-  Outside(const Costs& costs, const SlotTable& inside, int64_t most);
+  Outside(const Costs& costs, const SlotTable& inside, int64_t max_cost);
 
   // False: interrupted.
   bool Fill(const base::Deadline& deadline);
 
   // Whether [s, t] at `cost` when given `bytes` or more can be in a schedule
-  // that is no slower than `most`.
+  // that is no slower than `max_cost`.
   bool Alive(int s, int t, int64_t bytes, int64_t cost) const;
   // The bytes from and up to which something of [s, t] is alive.
   struct Window {
@@ -48,7 +48,7 @@ class Outside {
 
   const Costs& costs_;
   const SlotTable& inside_;
-  double most_;
+  double max_cost_;
   std::vector<size_t> begin_;
   std::vector<float> figures_;
 };

@@ -15,7 +15,7 @@
 
 #include "base/deadline.h"
 #include "planner/checkpoint/costs.h"
-#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/min_memory.h"
 #include "planner/checkpoint/outside.h"
 #include "planner/checkpoint/unroll.h"
 
@@ -26,7 +26,7 @@ class ParetoFronts {
   enum class Outcome { kDone, kInterrupted, kTooManySteps };
 
   // Everything named outlives this.
-  ParetoFronts(const Costs& costs, const LeastMemory& memory,
+  ParetoFronts(const Costs& costs, const MinMemory& memory,
                const Outside& outside);
 
   // Gives up after looking at `max_steps` steps.
@@ -49,7 +49,7 @@ class ParetoFronts {
   int64_t Cost(const Interval& interval) const;
 
   const Costs& costs_;
-  const LeastMemory& memory_;
+  const MinMemory& memory_;
   const Outside& outside_;
   std::vector<Front> fronts_;
   Front best_;

@@ -74,11 +74,11 @@ struct Kept {
   int k;
 };
 
-// A number of slots up to `most`, and not much fewer. It is the one that rounds
-// away the least of what a good schedule keeps. The time of that schedule is
-// then bounded well, and that of similar ones with it. Chains of equal layers
-// fit some grids far better.
-int ChooseSlots(const Costs& costs, int64_t memory, int most,
+// A number of slots up to `max_slots`, and not much fewer. It is the one that
+// rounds away the least of what a good schedule keeps. The time of that
+// schedule is then bounded well, and that of similar ones with it. Chains of
+// equal layers fit some grids far better.
+int ChooseSlots(const Costs& costs, int64_t memory, int max_slots,
                 const std::vector<Kept>& schedule);
 
 }  // namespace meshwright::checkpoint

@@ -23,8 +23,8 @@
 
 #include "base/deadline.h"
 #include "planner/checkpoint/costs.h"
-#include "planner/checkpoint/least_memory.h"
 #include "planner/checkpoint/min_kernels.h"
+#include "planner/checkpoint/min_memory.h"
 #include "planner/checkpoint/slot_grid.h"
 
 namespace meshwright::checkpoint {
@@ -35,7 +35,7 @@ class SlotTable {
 
   // Fewer slots than asked for if the table would be larger than `max_bytes`.
   // Borrows the costs; `memory` is filled, and borrowed until Fill is over.
-  SlotTable(const Costs& costs, const LeastMemory& memory, int64_t free_bytes,
+  SlotTable(const Costs& costs, const MinMemory& memory, int64_t free_bytes,
             int slots, Rounding rounding, int64_t max_bytes);
 
   // Once; before it the table has nothing. False: interrupted, and the table is
@@ -92,7 +92,7 @@ class SlotTable {
   void Finish(int s, int t, const Line& out);
 
   const Costs& costs_;
-  const LeastMemory& memory_;
+  const MinMemory& memory_;
   const int64_t free_bytes_;
   const int slots_;
   const Rounding rounding_;

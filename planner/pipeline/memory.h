@@ -28,7 +28,7 @@ std::vector<std::vector<Held>> FindMaxHeld(const Timeline& timeline);
 int64_t CountBytes(const Stage& stage, const Held& held);
 
 // The most bytes, of a stage that holds that much at a time.
-int64_t FindPeak(const Stage& stage, const std::vector<Held>& most);
+int64_t FindPeak(const Stage& stage, const std::vector<Held>& max_held);
 
 // From this time on, until the next level.
 struct MemoryLevel {

@@ -88,7 +88,7 @@ class PartitionTable {
   // Goes through every stage that starts at `first`, by end and then mesh.
   template <typename Visit>
   void Stages(int first, const Visit& visit) const;
-  // The dynamic program, into `least_`. of(stage, after) is what a stage is
+  // The dynamic program, into `min_sums_`. of(stage, after) is what a stage is
   // worth, none where it may not be. with(worth, behind) is what it makes of
   // the best behind it.
   template <typename Of, typename With>
@@ -107,7 +107,7 @@ class PartitionTable {
   std::vector<std::vector<int>> lacking_;
   // In place of sums, by Place.
   std::vector<std::optional<Costs>> costs_;
-  std::vector<int64_t> least_;
+  std::vector<int64_t> min_sums_;
 };
 
 }  // namespace meshwright::pipeline

@@ -23,11 +23,11 @@ class LinkTimes {
 
   // When the first link of the port is free.
   Ticks FreeAt(int port) const {
-    Ticks least = until_[first_[port]];
+    Ticks min_until = until_[first_[port]];
     for (int i = first_[port] + 1; i < first_[port + 1]; ++i) {
-      least = std::min(least, until_[i]);
+      min_until = std::min(min_until, until_[i]);
     }
-    return least;
+    return min_until;
   }
 
   // The link that a job which starts then takes.

@@ -74,7 +74,7 @@ class MessagePassing {
   void HandOn(int v, const std::vector<Side>& sides, int shares);
   void Bury(int v);
   Cost Bound() const;
-  Cost FindLeast(int join) const;
+  Cost FindMin(int join) const;
 
   const Model& model_;
   Cutoff cutoff_;
@@ -84,7 +84,7 @@ class MessagePassing {
   std::vector<std::vector<Cost>> own_;
   std::vector<std::vector<Cost>> rows_;     // added to a join, by its rows
   std::vector<std::vector<Cost>> columns_;  // and by its columns
-  std::vector<Cost> least_;
+  std::vector<Cost> minima_;
   Cost rounding_ = 0;
   Cost bound_ = 0;
   bool is_empty_ = false;

@@ -72,8 +72,8 @@ int64_t FindMultiplier(Cost time, int64_t bytes);
 
 // What the entries of a matrix lie between.
 struct Extent {
-  Cost least = kNever;
-  Cost most = 0;  // of those below kNever
+  Cost min = kNever;
+  Cost max = 0;  // of those below kNever
   bool has_never = false;
 };
 
