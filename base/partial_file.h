@@ -38,7 +38,7 @@ class PartialFile {
 
   // Appends. After an error the file is not committed.
   absl::Status Write(std::string_view bytes);
-  // What was written is on the disk.
+  // Returns when the bytes are on the disk.
   absl::Status Sync();
   // It has its name, and is closed.
   absl::Status Commit();

@@ -80,7 +80,7 @@ class JsonValue {
   friend absl::Status ReadJsonApart(const JsonValue&,
                                     absl::FunctionRef<void(const JsonValue&)>);
 
-  // What all values of a document share.
+  // The state that all values of a document share.
   struct Reading {
     absl::Status fault;
     const nlohmann::json* incomplete = nullptr;  // object of a missing field

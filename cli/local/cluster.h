@@ -33,7 +33,7 @@ namespace meshwright::cli {
 // The coordinator's plan function over a profile store, which outlives it.
 plans::PlanFunction MakePlanFunction(store::ProfileStore* store);
 
-// What that store knows of a plan's programs.
+// The programs of a plan that the store knows.
 plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store);
 
 // Answers from that store; a search of an explanation takes 10 seconds at most.

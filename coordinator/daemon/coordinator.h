@@ -12,7 +12,7 @@
 //
 // Threads and ownership: Start, Drain and Stop from one thread; the rest from
 // any, between Start and Stop. The plan function is called on threads of the
-// runner. What Dependencies points to outlives the coordinator.
+// runner. The objects that Dependencies points to outlive the coordinator.
 // Several: of coordinators over one store the leader runs plans and holds the
 // workers. The others answer reads, submissions and watches, and send workers
 // to the leader. Health: gRPC's health service says NOT_SERVING while it

@@ -24,7 +24,7 @@ inline constexpr double kMinMargin = 0.04;
 inline constexpr double kTail = 1.5;
 inline constexpr int kEnoughCompared = 3;
 
-// What four of five stay within; 0 of none.
+// The deviation that four of five stay within; 0 of none.
 double FindDeviation(std::vector<double> deviations);
 
 double FindMargin(const std::vector<double>& deviations);

@@ -44,7 +44,8 @@ TimeBase FindAnchorTime(const v1::Measurement& measurement);
 bool IsOfSlowPeriod(const TimeBase& fastest,
                     const v1::Measurement& measurement);
 
-// What brings a row's times to the base; 1 where either has no anchor.
+// The factor that brings a row's times to the base; 1 where either has no
+// anchor.
 double FindTimeBaseFactor(const TimeBase& base,
                           const v1::Measurement& measurement);
 

@@ -12,8 +12,8 @@
 // same two. A link table replaces the communication of measured programs, too.
 // In -> Out: a request and the meshes to estimate from -> a plan.
 // Errors: kInvalidArgument for a mesh or device count that does not fit the
-// plan's mesh; kFailedPrecondition if nothing determines an estimate: an axis
-// grows from one device, or the measured mesh lacks a segment; kNotFound if the
+// plan's mesh. kFailedPrecondition if nothing determines an estimate: an axis
+// grows from one device, or the measured mesh lacks a segment. kNotFound if the
 // store lacks measurements; those of recall.h. Each says what to measure.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_

@@ -1,11 +1,11 @@
 // Loops: how often one runs, and which of its values belong together.
 //
 // Concept: a loop that counts an integer up or down to a limit has a known
-// number of trips; any other has not. What a loop carries stays alive as a
-// whole: an element that enters a trip needs the value it enters the next one
-// with. In -> Out: the condition's message and the carried values -> trips in
-// Loop. Source: the while operation of OpenXLA; design, section 4 ("pairs
-// `while` loops that are scans over layers").
+// number of trips; any other has not. The elements that a loop carries stay
+// alive as a whole. An element that enters a trip needs the value it enters the
+// next one with. In -> Out: the condition's message and the carried values ->
+// trips in Loop. Source: the while operation of OpenXLA; design, section 4
+// ("pairs `while` loops that are scans over layers").
 #ifndef MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
 #define MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
 
@@ -35,8 +35,8 @@ class LoopWalk {
   // everything that leaves it. A loop is thus whole before it is used.
   std::vector<ValueId> Predecessors(ValueId id);
 
-  // What must be alive when `id` is, beside its operands: a carry with its
-  // result, and in a loop whatever decides that it goes on.
+  // The values that must be alive when `id` is, beside its operands. They are a
+  // carry with its result, and in a loop whatever decides that it goes on.
   std::vector<ValueId> Companions(ValueId id);
 
  private:

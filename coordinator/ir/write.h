@@ -57,8 +57,8 @@ class ModuleWriter {
   // are there, or is taken for what reads the values themselves.
   std::vector<int64_t> AddBarrier(const std::vector<int64_t>& values);
   // The same value, which cannot be computed before one of `after`, a list of
-  // floats; for compilers that look through barriers. What it adds is zero, but
-  // no compiler knows that. Truth values stay as they are.
+  // floats; for compilers that look through barriers. The added value is zero,
+  // but no compiler knows that. Truth values stay as they are.
   int64_t AddDependence(int64_t value, const std::vector<int64_t>& after);
 
   // Until EndLoop, instructions go to the body of a loop over `elements`, whose

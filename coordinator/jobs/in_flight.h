@@ -10,7 +10,8 @@
 //   plan B: Claim b, c ─▶ measures c ─▶ Await b ─▶ b's row is in the store
 //
 // Nobody waits while it holds a claim, so no two plans wait for each other.
-// What ended with a row since a plan last looked counts as another's, too.
+// A program that ended with a row since a plan last looked counts as another's,
+// too.
 // Threads: all methods from any thread.
 // Errors: Await gives kCancelled after a stop.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_IN_FLIGHT_H_

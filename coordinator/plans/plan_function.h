@@ -21,8 +21,8 @@ using PlanFunction = std::function<absl::StatusOr<v1::Plan>(
     const v1::PlanRequest& request, jobs::Measurer* measurer,
     const jobs::ProgressFunction& progress)>;
 
-// What the store knows of a plan's programs, on the measurer's devices, of
-// which nothing but their description is asked.
+// The programs of a plan that the store knows, on the measurer's devices. The
+// measurer is only asked for their description.
 using CoverageFunction = std::function<absl::StatusOr<v1::CoverageReport>(
     const v1::PlanRequest& request, jobs::Measurer* measurer)>;
 

@@ -28,7 +28,7 @@
 
 namespace meshwright::plans {
 
-// What a suspended plan waits for.
+// The devices that a suspended plan waits for.
 struct Needs {
   v1::DeviceSpec device;
   std::optional<jobs::DeviceDescription> exactly;

@@ -25,7 +25,7 @@ namespace meshwright::plans {
 
 // Empty ones are not implemented.
 struct PlanQuestions {
-  // What each choice saves (coordinator/explain/explain_plan.h).
+  // The time that each choice saves (coordinator/explain/explain_plan.h).
   std::function<absl::StatusOr<v1::PlanExplanation>(const v1::Plan& plan)>
       explain;
   // How two plans differ (coordinator/explain/difference.h).

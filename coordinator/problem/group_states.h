@@ -43,7 +43,7 @@ std::vector<GroupState> ListGroupStates(
     const std::vector<space::Configuration>& configurations,
     const std::vector<char>& known, int max_members);
 
-// What a state needs more than its configuration does alone.
+// The bytes that a state needs beyond those of its configuration alone.
 int64_t CountGroupTransientBytes(const space::Configuration& configuration,
                                  int position);
 

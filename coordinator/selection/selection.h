@@ -65,14 +65,14 @@ class Selection {
   // Programs beside those of the space.
   const std::vector<v1::Program>& halves() const { return halves_->programs(); }
 
-  // What to measure next, or the verdicts where nothing is left to measure.
-  // `results`: all rows known so far, by key.
+  // The programs to measure next, or the verdicts where nothing is left to
+  // measure. `results`: all rows known so far, by key.
   absl::StatusOr<Decision> Next(const store::Results& results) const;
   // The verdicts of these rows where nothing more may be measured: whatever may
   // still be part of a fastest plan is not reached.
   absl::StatusOr<Decision> Conclude(const store::Results& results) const;
 
-  // What Next asks for in all at most.
+  // The maximum number of programs that Next asks for in all.
   int MaxPrograms() const;
 
  private:
@@ -82,8 +82,8 @@ class Selection {
   // Estimates small types from single blocks, as far as the number of programs
   // asks.
   void ReduceMandatory(const std::vector<int>& base);
-  // What is measured whatever comes out: the first, the baselines, and enough
-  // of every type with a proxy to compare the two.
+  // The programs that are measured in any case: the first, the baselines, and
+  // enough of every type with a proxy to compare the two.
   int CountMandatory() const;
 
   const segmenter::Analysis& analysis_;

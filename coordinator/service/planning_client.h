@@ -128,7 +128,7 @@ class PlanningClient {
   // over, here and for RetryJob.
   virtual absl::StatusOr<v1::JobSummary> CancelJob(
       const v1::JobRequest& request) = 0;
-  // What it failed at is tried at once.
+  // The programs that it failed at are tried at once.
   virtual absl::StatusOr<v1::JobSummary> RetryJob(
       const v1::JobRequest& request) = 0;
   // Gives it no more leases until it is resumed; the one at hand ends.

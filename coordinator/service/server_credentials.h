@@ -34,7 +34,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
     const std::string& address, const security::Listening& listening,
     const security::Guard* guard, RpcObserver* observer);
 
-// What a handler may ask the guard about its own call.
+// The call of a handler, for its questions to the guard.
 security::Call DescribeCall(const grpc::CallbackServerContext& context,
                             const std::string& path);
 

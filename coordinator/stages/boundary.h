@@ -82,9 +82,9 @@ class BoundaryPlanner {
   // kind.
   pipeline::Transfer Bound(const segmenter::Analysis& analysis, int cut) const;
 
-  // What crosses between the two stages and how long it takes; equal boundaries
-  // are scheduled once. Errors: those of decomposing and of scheduling
-  // (planner/reshard).
+  // The tensors that cross between the two stages, and their time; equal
+  // boundaries are scheduled once. Errors: those of decomposing and of
+  // scheduling (planner/reshard).
   absl::StatusOr<BoundaryPlan> Plan(const StageSide& before,
                                     const StageSide& behind);
 

@@ -53,7 +53,7 @@ class PassTimeSplit {
   // From measured programs where Measure had them, else marked `estimated`.
   PassTimes Estimate(const Choice& choice) const;
 
-  // What is there between the two gradients of a micro-batch, on one device.
+  // The bytes held between the two gradients of a micro-batch, on one device.
   int64_t ComputeDelayedBytes(const Choice& choice) const;
 
   // Has those measured that are not yet; whether any of them was. `wait`: false
@@ -84,7 +84,7 @@ class PassTimeSplit {
   }
   int64_t Trips(segmenter::SegmentTypeId type) const { return trips_[type]; }
   problem::Picoseconds Whole(const Choice& choice) const;
-  // What stands outside of the loop over micro-batches.
+  // The time of the operations outside of the loop over micro-batches.
   problem::Picoseconds Outside(const Choice& choice,
                                const space::Configuration& configuration,
                                const space::ProfileSpace& space,

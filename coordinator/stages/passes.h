@@ -8,8 +8,8 @@
 // It is values behind the backward pass all of whose readers are update, down
 // to new parameters and states. They map equal indices to equal indices, move,
 // spread or convert, or are scalars (a norm for clipping). The values it reads
-// that are neither forward nor update are the gradients of weights. What no
-// rule takes for update counts once per micro-batch.
+// that are neither forward nor update are the gradients of weights. An
+// operation that no rule takes for update counts once per micro-batch.
 //
 // A loop that does something for the losses is forward as a whole.
 // Programs of a part of a segment may have fewer outputs; what those do not

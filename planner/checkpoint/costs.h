@@ -43,7 +43,7 @@ class Costs {
 
   // The gradient that is live while [.., t] runs forward.
   int64_t Gradient(int t) const { return t == stages_ - 1 ? 0 : act_[t + 1]; }
-  // What saving s in [s, t] needs while Fe_s and while B_s run.
+  // The memory that saving s in [s, t] needs while Fe_s and while B_s run.
   int64_t SaveNeed(int s, int t) const {
     return std::max(save_forward_[s] + Gradient(t), save_backward_[s]);
   }

@@ -43,7 +43,7 @@ class MinMemory {
     return s < unfilled_ ? KeepingNothing(s, t)
                          : min_bytes_[costs_.Index(s, t)];
   }
-  // What saving every stage of [s, t] takes.
+  // The memory that saving every stage of [s, t] takes.
   int64_t full(int s, int t) const {
     const Saving saving = savings_.Combine(s, t);
     return std::max(saving.forward + costs_.Gradient(t), saving.backward) -

@@ -22,8 +22,8 @@
 
 namespace meshwright::layout {
 
-// What cuts a search short. Work is counted in steps tried, so that the same
-// problem gets the same answer on any machine unless a deadline is set.
+// The bounds that end a search. Work is counted in steps tried, so that the
+// same problem gets the same answer on any machine unless a deadline is set.
 struct SearchOptions {
   base::Deadline deadline;
   int64_t max_steps = 200'000'000;  // six axes take up to 90 million

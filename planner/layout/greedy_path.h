@@ -2,9 +2,9 @@
 //
 // Concept: from the source, always take the all-gather, slice or all-to-all
 // that leaves the least difference from the target. The difference of one
-// dimension counts the gathers that reduce its axes to what they have in common
-// with the target's, and the slices that follow. Each operation after the first
-// adds a penalty. It ignores sizes and links; the cost of the path it finds is
+// dimension counts the gathers that reduce its axes to those in common with the
+// target's, and the slices that follow. Each operation after the first adds a
+// penalty. It ignores sizes and links; the cost of the path it finds is
 // computed like that of any other.
 // Ties: the first in the order of OneStep.
 // In → Out: a valid problem → a path, or none where the difference cannot fall

@@ -61,7 +61,7 @@ class OneStep {
   const LayoutProblem& problem_;
   const Tiling& tiling_;
   std::vector<PackedStep> steps_;
-  // What AddPermutes works on.
+  // The state of AddPermutes.
   PackedSpec made_;
   absl::uint128 from_ = 0;
   Roles roles_;

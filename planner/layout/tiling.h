@@ -38,7 +38,7 @@ struct PackedSpec {
   void RemoveLast(int dim);
 };
 
-// What an axis does to the tiles. Axes of equal roles in two specs of equal
+// The effect of an axis on the tiles. Axes of equal roles in two specs of equal
 // tiles: no tile has to move along that axis. A step that does not act on an
 // axis leaves its role as it is.
 struct Role {

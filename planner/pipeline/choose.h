@@ -30,7 +30,7 @@
 
 namespace meshwright::pipeline {
 
-// What one schedule comes to.
+// The figures of one schedule.
 struct Figures {
   Schedule schedule = Schedule::kGpipe;
   WeightDelay delay;  // of eager-1f1b-delay

@@ -4,8 +4,8 @@
 //   segments   0   1   2 | 3   4 | 5   6   7
 //   stages      1x4          1x2     1x2        of 8 devices
 //
-// Concept: a stage is a run of neighbouring segments on one mesh. What it costs
-// is the sum of its segments' times and bytes on that mesh, or whatever
+// Concept: a stage is a run of neighbouring segments on one mesh. Its cost is
+// the sum of its segments' times and bytes on that mesh, or whatever
 // `stage_costs` says. A run planned as a whole costs less than segments planned
 // one by one, and a plan that has to hold more activations takes longer. The
 // meshes of all stages together have at most `devices` devices. Where two

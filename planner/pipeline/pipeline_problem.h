@@ -32,10 +32,10 @@ struct Stage {
   Picoseconds forward{0};
   Picoseconds backward_input{0};
   Picoseconds backward_weight{0};
-  // What one micro-batch keeps from the start of its forward to the end of its
-  // backward.
+  // The bytes that one micro-batch keeps from the start of its forward to the
+  // end of its backward.
   int64_t activation_bytes = 0;
-  // What is there all the time: parameters, gradients, optimizer states.
+  // The bytes held all the time: parameters, gradients, optimizer states.
   int64_t persistent_bytes = 0;
   // In place of activation_bytes, once the gradient of the input is there and
   // that of the weights is not; none: the same.

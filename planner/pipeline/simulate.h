@@ -1,9 +1,9 @@
 // Simulate: when everything runs, given what each stage runs in which order.
 //
 // Concept: an event simulation. A stage starts the next operation of its order
-// as soon as it is free and what the operation reads has arrived. What a
-// forward makes goes to the next stage, what a backward (or the gradient of the
-// input alone) makes to the stage before.
+// as soon as it is free and what the operation reads has arrived. The result of
+// a forward goes to the next stage. That of a backward (or of the gradient of
+// the input alone) goes to the stage before.
 //
 // *With overlap* a transfer occupies its link in its direction, first come
 // first served. *Without* it occupies both stages. A stage that has something

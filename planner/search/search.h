@@ -46,8 +46,8 @@ struct Plan {
 struct Answer {
   std::optional<Plan> plan;  // empty: no plan is allowed and fits
   problem::Picoseconds lower_bound{0};
-  // What the plan of least memory needs, when none fits; empty when forbidden
-  // pairs leave no plan at all.
+  // The need of the plan of minimum memory, when none fits; empty when
+  // forbidden pairs leave no plan at all.
   std::optional<int64_t> least_memory_bytes;
   std::string solver;  // "chain", "elimination", "chain + labels", ...
   std::chrono::duration<double> elapsed{0};

@@ -8,8 +8,8 @@
 // Errors of opening: kInvalidArgument for a URL that is none, a database that
 // does not exist or one of another program, kPermissionDenied,
 // kFailedPrecondition for a store of a newer version, kUnavailable for a server
-// that does not answer; one sentence each, never with the password.
-// See docs/formats/store.md.
+// that does not answer. Each is one sentence, without the password. See
+// docs/formats/store.md.
 #ifndef MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_PROFILE_STORE_H_
 #define MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_PROFILE_STORE_H_
 

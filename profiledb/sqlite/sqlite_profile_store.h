@@ -4,8 +4,8 @@
 // open one file.
 // Errors of opening: kFailedPrecondition for a store of a newer version,
 // kInvalidArgument for a file that is no store, kPermissionDenied,
-// kResourceExhausted; one sentence each, and the file is left as it was.
-// See docs/formats/store.md.
+// kResourceExhausted. Each is one sentence, and the file is left as it was. See
+// docs/formats/store.md.
 #ifndef MESHWRIGHT_PROFILEDB_SQLITE_SQLITE_PROFILE_STORE_H_
 #define MESHWRIGHT_PROFILEDB_SQLITE_SQLITE_PROFILE_STORE_H_
 

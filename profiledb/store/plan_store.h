@@ -1,8 +1,8 @@
 // PlanStore: the plans that were asked for, what became of them, and the
 // devices they were made for.
 //
-// Concept: a plan is a row from its submission on. What happens to it is a list
-// of updates, numbered from 1, and the row is their sum (plan_updates.h). A
+// Concept: a plan is a row from its submission on. Its history is a list of
+// updates, numbered from 1, and the row is their sum (plan_updates.h). A
 // watcher that read up to a number goes on from there, on any coordinator. An
 // ended plan takes no more updates.
 //
@@ -15,10 +15,10 @@
 // Threads and ownership: any thread, at any time. A call that returns OK has
 // been made durable, where the store is.
 // Errors: kNotFound for an unknown plan, kFailedPrecondition for one that has
-// ended, kAborted for an older epoch, kInvalidArgument for an id that is none,
+// ended, kAborted for an older epoch, kInvalidArgument for an id that is none.
 // kAlreadyExists for a plan of another store whose id or request id is taken,
-// kResourceExhausted for a plan beyond the limits (plan_limits.h);
-// those of ProfileStore of the disk. A failed call leaves the store as it was.
+// kResourceExhausted for a plan beyond the limits (plan_limits.h); those of
+// ProfileStore of the disk. A failed call leaves the store as it was.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 

@@ -1,4 +1,4 @@
-// What an update makes of the record of a plan, and the ids of plans in text.
+// Applies updates to the record of a plan, and writes ids of plans as text.
 //
 // Concept: the stores share these rules, so that they all keep the same plans.
 // Threads: pure functions.

@@ -2,9 +2,9 @@
 //
 // Concept: rows with all their measurements and the day of their last use,
 // programs, models, and the crashes of the quarantine. All are of one moment.
-// What the other store has already stays, by the rules of precedence; copying
-// again after a failure goes on where it ended. Left are rows that no store
-// takes any more (pruned, absurd) and the marks of damaged rows.
+// The rows that the other store has already stay, by the rules of precedence;
+// copying again after a failure goes on where it ended. Left are rows that no
+// store takes any more (pruned, absurd) and the marks of damaged rows.
 //   Plans are copied with their updates, under their ids: those that there are
 // when the copy begins, so that their modules come with it. Left are plans
 // whose id or request id another plan of the other store has.

@@ -20,7 +20,7 @@ namespace meshwright::conformance {
 
 using google::protobuf::FileDescriptorSet;
 
-// What protoc wrote of .proto files.
+// The descriptors that protoc wrote of .proto files.
 absl::StatusOr<FileDescriptorSet> ReadApi(const std::string& path);
 
 // Text form, a line for each field, value and RPC.

@@ -51,7 +51,8 @@ struct OpCase {
   ir::Shape result;
   std::vector<Callee> callees;
   int replicas = 1;  // devices that run it together
-  // What a program runs in its place; empty: the operation itself.
+  // The operation that a program runs in its place; empty: the operation
+  // itself.
   std::string equivalent;
 
   std::string Describe() const;

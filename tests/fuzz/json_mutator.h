@@ -14,7 +14,7 @@
 
 namespace meshwright::fuzz {
 
-// What is no JSON comes back as it is.
+// Text that is no JSON comes back as it is.
 std::string MutateJson(std::string_view document, uint32_t seed);
 
 }  // namespace meshwright::fuzz

@@ -3,10 +3,10 @@
 //
 // Concept: the coordinator and the workers are processes that die at random
 // failpoints (base/failpoint.h) and are started again. Clients go on submitting
-// plans and watching them. What the clients read is held against PlanHistory,
-// the store after each kill of the coordinator against RowHistory. After the
-// last kill all plans are seen to their end, and each is the plan that one
-// process makes without any kill.
+// plans and watching them. The updates that clients read are checked against
+// PlanHistory, the store after each kill of the coordinator against RowHistory.
+// After the last kill all plans are seen to their end, and each is the plan
+// that one process makes without any kill.
 //
 //   kill ─▶ read a copy of the store ─▶ start again ─▶ clients come back: the
 //                                same submission, the record, the stream
@@ -53,7 +53,7 @@ class KillRound {
   // Adds what there was to the tally. Faults fail the test at hand.
   void Run(int kills, Tally& tally);
 
-  // What is planned, and what one process makes of it.
+  // A model to plan, and the plan that one process makes of it.
   struct Model {
     v1::PlanRequest request;
     std::string plan;

@@ -2,7 +2,7 @@
 // whatever it reads next.
 //
 // Concept: the reference model of a durable plan. A plan is a list of updates,
-// numbered from 1. What a client has read of it never changes and never goes
+// numbered from 1. The updates that a client has read never change and never go
 // away, however often the coordinator is killed. A stream begins where it was
 // asked to begin and has every number once. A submission that was acknowledged
 // is one plan for ever, and an ended plan stays as it ended.

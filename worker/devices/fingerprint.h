@@ -1,5 +1,5 @@
-// What the machine says of itself for the device fingerprint
-// (proto/v1/device.proto): the part that no plugin knows.
+// The machine's part of the device fingerprint (proto/v1/device.proto): the
+// fields that no plugin knows.
 //
 // Concept: two machines with equal fingerprints run a program equally fast, so
 // they share rows. Only what changes times is in it: no host name, no serial

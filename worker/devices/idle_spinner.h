@@ -63,7 +63,7 @@ class ScopedSpin {
   IdleSpinner* const cores_;
 };
 
-// What that process does, for `parent`: stops itself, and turns when it is
+// The work of that process, for `parent`: it stops itself, and spins when it is
 // continued. Returns only where a core of the list ("0,1") cannot be had.
 int SpinOnCores(const std::string& cores, pid_t parent);
 

@@ -2,9 +2,9 @@
 //
 // Concept: the busy time of the processors that this process may run on, from
 // /proc/stat. Its own CPU time and that of the processes it names (the idle
-// spinner) are subtracted. What is left belongs to others: a build, another
-// training run, another virtual machine (steal). Where a quota is spent and the
-// kernel takes the processors away, that counts as others' use too.
+// spinner) are subtracted. The rest is others' use: a build, another training
+// run, another virtual machine (steal). Where a quota is spent and the kernel
+// takes the processors away, that counts as others' use too.
 // Units: shares of those processors' time, 0 to 1, good to a few percent over
 // 100 ms and more. (The kernel counts in steps of 10 ms.)
 // Threads: one. Errors: none; where the kernel does not say, the share is 0.

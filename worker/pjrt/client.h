@@ -62,12 +62,12 @@ class Client {
       const std::string& hlo_module, int num_partitions, int num_replicas = 1,
       const CompilerOptions& compiler = {}) const;
 
-  // What Executable::Serialize wrote, for programs of so many devices.
+  // Loads the bytes of Executable::Serialize, for a program of so many devices.
   absl::StatusOr<std::unique_ptr<Executable>> Load(
       const std::string& serialized, int devices) const;
 
-  // What the allocator of the first device may give out. kUnimplemented where
-  // the plugin does not say.
+  // The bytes that the allocator of the first device may give out.
+  // kUnimplemented where the plugin does not say.
   absl::StatusOr<int64_t> DeviceMemoryBytes() const;
 
   // Returns when the device holds the array.

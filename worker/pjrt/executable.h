@@ -33,8 +33,8 @@ struct Execution {
   absl::Duration cpu_time;
 };
 
-// What the compiler's own cost analysis says of the optimised program of one
-// device; a loop counts once, however often it runs.
+// The compiler's own cost analysis of the optimised program of one device; a
+// loop counts once, however often it runs.
 struct CompilerCosts {
   double flops = 0;
   double transcendentals = 0;
@@ -57,7 +57,7 @@ class Executable {
   absl::StatusOr<v1::DeviceMemory> Memory() const;
   // kUnimplemented: this plugin has no cost analysis.
   absl::StatusOr<CompilerCosts> Costs() const;
-  // What the compiler made of it: the program of one device.
+  // The optimised program of one device, as the compiler made it.
   absl::StatusOr<hlo::HloModuleProto> OptimizedModule() const;
 
   // For Client::Load of the same plugin on the same devices. kUnimplemented

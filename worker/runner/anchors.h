@@ -7,7 +7,7 @@
 //   products   x = x w + x, six times, of 512 x 512 matrices on every device
 // It takes as long as a layer does, so its minimum errs as theirs do. Sums of
 // long vectors and collectives alone vary by 60 % with where their buffers lie.
-// What an anchor computes is frozen: another program needs another name.
+// The program of an anchor is frozen: another program needs another name.
 // Ownership: holds device memory while it lives; must not outlive the client.
 // Threads: one. Errors: those of compiling and executing.
 // Source: design, section 5 ("Anchors").

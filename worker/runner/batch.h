@@ -9,12 +9,12 @@
 //                                       ▼                        ▼
 //                             compile_failed, ...           result rows
 //
-// What a program needs is compared with what the device has. More than that is
-// a row (OUT_OF_MEMORY); more than what is free right now is transient, no row.
-// A sequence (sequence.h) runs first, as a whole; then its programs are timed,
-// beside the timed_only programs. Its compile_only programs are left out,
-// because an earlier child died in them. Events before and after each step tell
-// the parent where a child died.
+// The memory that a program needs is compared with that of the device. More
+// than that is a row (OUT_OF_MEMORY); more than what is free right now is
+// transient, no row. A sequence (sequence.h) runs first, as a whole; then its
+// programs are timed, beside the timed_only programs. Its compile_only programs
+// are left out, because an earlier child died in them. Events before and after
+// each step tell the parent where a child died.
 // Threads: one; compiles on a pool of its own.
 // Where a reference needs more memory than its devices have, every program's
 // row says so (ProfileResult.reference_too_large).
@@ -47,7 +47,7 @@ namespace meshwright::worker::runner {
 
 struct BatchOptions {
   int compile_threads = 1;
-  // What all devices of the batch have together, and what of it is free.
+  // The memory of all devices of the batch together, and the free part of it.
   int64_t device_bytes = int64_t{8} << 30;
   int64_t free_bytes = int64_t{4} << 30;
   // Of host memory, for inputs that several programs share.

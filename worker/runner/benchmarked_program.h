@@ -54,9 +54,9 @@ class BenchmarkedProgram {
     return collectives_;
   }
   absl::Duration compile_time() const { return compile_time_; }
-  // What one set of inputs and a run hold on all devices together.
+  // The bytes that one set of inputs and a run hold on all devices together.
   int64_t FootprintBytes() const;
-  // What one set of inputs holds on all devices together.
+  // The bytes that one set of inputs holds on all devices together.
   int64_t InputBytes() const;
 
   // Makes and uploads `buffer_sets` sets of inputs. After an error Release

@@ -39,7 +39,7 @@ struct TimedProgram {
 v1::ProfileResult MakeFailureRow(const std::string& key, v1::Outcome outcome,
                                  const absl::Status& status);
 
-// What all groups of a batch are timed with. Null: there is none.
+// The settings with which all groups of a batch are timed. Null: there is none.
 struct TimingContext {
   const timing::Protocol& protocol;
   const CollectiveTimer& collectives;

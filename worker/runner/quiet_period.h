@@ -16,7 +16,7 @@
 
 namespace meshwright::worker::runner {
 
-// What a period is made with; null: there is none.
+// The parts of a quiet period; null: there is none.
 struct QuietMachine {
   devices::TimingLock* lock = nullptr;
   devices::LoadWatch* load = nullptr;

@@ -47,8 +47,8 @@ class MemoryGroup {
   const std::filesystem::path path_;
 };
 
-// What a runner may have, so that the rest of the machine goes on: 95 % of its
-// memory.
+// The memory that a runner may have, so that the rest of the machine goes on:
+// 95 % of all.
 int64_t ComputeRunnerMemoryLimit();
 
 }  // namespace meshwright::worker::sandbox

@@ -23,11 +23,11 @@
 // `on_event` and `on_child` are called on it. The stop token may be used from
 // any thread.
 // Errors: kFailedPrecondition when the devices, the plugin or the reference
-// run fail (one sentence; no use to retry), kUnavailable when the plugin
-// fails inside or the runner dies before its first program, kCancelled after a
-// stop, kResourceExhausted when the job file does not fit the disk, kAborted
-// when a child does not die (undead.h), kNotFound without a runner,
-// kInvalidArgument for two programs of one key.
+// run fail (one sentence; no use to retry). kUnavailable when the plugin fails
+// inside or the runner dies before its first program. kCancelled after a stop.
+// kResourceExhausted when the job file does not fit the disk, kAborted when a
+// child does not die (undead.h), kNotFound without a runner, kInvalidArgument
+// for two programs of one key.
 #ifndef MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 #define MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 

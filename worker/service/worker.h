@@ -32,7 +32,7 @@
 
 namespace meshwright::worker {
 
-// What the devices say of themselves, by a run with no programs.
+// The description of the devices, by a run with no programs.
 absl::StatusOr<v1::RunnerEvent::Ready> DescribeDevices(
     const v1::DeviceSpec& devices, const BatchFunction& run_batch);
 

@@ -25,8 +25,9 @@ struct Protocol {
   // Execution budget of one program, warm-up included.
   absl::Duration time_limit = absl::Seconds(60);
   absl::Duration compile_limit = absl::Minutes(10);
-  // A program whose first pass is this many times slower than the fastest of
-  // its group keeps the samples of that pass and gets no more. 0: never.
+  // A program may be this many times slower in its first pass than the fastest
+  // of its group. A slower one keeps the samples of that pass and gets no more.
+  // 0: never.
   double dynamic_limit_ratio = 0;
   // The minimum is believed once a second sample comes this near to it.
   double stable_within = 0.01;

@@ -25,7 +25,7 @@ namespace meshwright::worker::timing {
 inline constexpr double kBusyShare = 0.1;
 inline constexpr double kMetTwiceWithin = 0.02;
 
-// What went on beside the samples.
+// Conditions beside the samples.
 struct Surroundings {
   double other_load = 0;  // as Measurement.other_load
   bool throttled = false;

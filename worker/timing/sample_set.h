@@ -2,8 +2,8 @@
 //
 // Concept: a shared machine has slow periods of tens of seconds. A run then
 // waits for cores that others hold: its CPU time per wall time drops. Such
-// samples are set aside. What the usual ratio is differs by program, so it is
-// taken from the program's own samples: their upper quartile.
+// samples are set aside. The usual ratio differs by program, so it is taken
+// from the program's own samples: their upper quartile.
 // Threads: one.
 #ifndef MESHWRIGHT_WORKER_TIMING_SAMPLE_SET_H_
 #define MESHWRIGHT_WORKER_TIMING_SAMPLE_SET_H_

@@ -10,8 +10,8 @@
 //                input's features (or its batch, for batch groups) and the
 //                kernel's output features; both lead to the output's features
 // Groups are the outer digit of their dimension, so a split along it must
-// divide their number (`groups`). What is left inside a group has no partner:
-// the kernel's input features of feature groups are contracted within.
+// divide their number (`groups`). The rest of a group has no partner: the
+// kernel's input features of feature groups are contracted within.
 // Source: HLO's convolution; its grouped gradients as JAX lowers them.
 #ifndef MESHWRIGHT_COORDINATOR_IR_LINKS_CONTRACTION_DIMS_H_
 #define MESHWRIGHT_COORDINATOR_IR_LINKS_CONTRACTION_DIMS_H_

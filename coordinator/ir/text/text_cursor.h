@@ -63,8 +63,8 @@ class TextCursor {
   absl::StatusOr<std::string> QuotedString();
   // Characters up to one of , { } ( ) or space: an element of a literal.
   std::string_view Word();
-  // What stands from here to the end of an attribute's value: to the next comma
-  // or space outside of brackets and quotes.
+  // The text from here to the end of an attribute's value: to the next comma or
+  // space outside of brackets and quotes.
   absl::StatusOr<TextCursor> Value();
   // The text of the window.
   std::string_view Rest() const {

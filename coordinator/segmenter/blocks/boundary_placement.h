@@ -7,9 +7,9 @@
 // residual. With norm and add on the producer's side only their sum crosses. So
 // the first operations between a block and its consumers stay with the block.
 // Their number is the one that makes the fewest tensors cross, and of equal
-// ones the smallest. What contractions of several blocks read, such as the
-// encoder's result in a decoder's layers, crosses in any case, and ends where
-// it was made.
+// ones the smallest. A value that contractions of several blocks read, such as
+// the encoder's result in a decoder's layers, crosses in any case. It ends
+// where it was made.
 //
 //   block | norm  add  norm | consumer        norm, add behind the block: the
 //     \_____________/                         residual ends there too

@@ -1,4 +1,4 @@
-// What the outputs of a step are: new state, and losses.
+// The kinds of a step's outputs: new state, and losses.
 //
 // Concept: an output that overwrites a donated argument is state. Where nothing
 // is donated, an output is state if it has an argument's shape and is reached

@@ -4,9 +4,9 @@
 // Concept: between the last backward contraction of segment s+1 and the first
 // of segment s lies a gap of operations without contractions. The vertex that
 // every path through the gap crosses first is the gradient of the boundary
-// tensor. What lies above it belongs to s+1, what follows to s. Of several such
-// vertices in a row it is the first behind everything that reads forward values
-// of s+1 (the gradient of its norm).
+// tensor. Operations above it belong to s+1, operations behind it to s. Of
+// several such vertices in a row it is the first behind everything that reads
+// forward values of s+1 (the gradient of its norm).
 //
 //     contractions of s+1 --> norm', adds --> [boundary] --> reshape --> of s
 //

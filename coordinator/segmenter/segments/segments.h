@@ -6,8 +6,8 @@
 // comes after the last block is the epilogue. Then every operation of the step,
 // backward and update included, gets its segment. Backward operations get it by
 // the gradient boundary (the vertex on every path from later to earlier
-// backward contractions). What a checkpoint recomputes gets it by the forward
-// operation it repeats, update operations by the parameter they update. Values
+// backward contractions). Operations of a checkpoint get it by the forward
+// operation they repeat, update operations by the parameter they update. Values
 // that read only constants, iota and scalars belong to nobody: every segment
 // recomputes them. The loops over layers of one group (loop_groups.h) are one
 // segment, however many configurations it has. In -> Out: blocks, gradient

@@ -23,7 +23,7 @@ class Respecifier : segmenter::SegmentView {
 
   int Before(int value) const { return before_.split[value]; }
   int Now(int value) const { return now_[value]; }
-  // What `user` was given its operand as.
+  // The split in which `user` was given its operand.
   int Asked(int user, int operand) const;
   bool Changed(int value) const { return now_[value] != before_.split[value]; }
   // Whole on this axis, and nobody has changed it yet.

@@ -21,11 +21,11 @@ struct SegmentAnnotation {
   // unlike ones.
   Sharding GetSharding(int value, const ir::Shape& shape,
                        const Mesh& mesh) const;
-  // What operand number `operand` of `value` must be; its own sharding where
-  // nothing is demanded.
+  // The sharding that `value` demands of operand number `operand`; the
+  // operand's own where nothing is demanded.
   Sharding GetDemanded(int value, int operand, int operand_value,
                        const ir::Shape& shape, const Mesh& mesh) const;
-  // What an output of the segment leaves as.
+  // The sharding in which an output leaves the segment.
   Sharding GetLeaving(int value, const ir::Shape& shape,
                       const Mesh& mesh) const;
 };

@@ -4,7 +4,7 @@
 // a line through both gives its time at all of them. The update outside of the
 // loop counts once. A segment inside a loop that is looked through (gradient
 // accumulation) is timed for one trip, which takes over the sums of the trip
-// before. What stands outside of the loop is timed alone. A step of n trips is
+// before. Operations outside of the loop are timed alone. A step of n trips is
 // n times the first and once the second.
 // In -> Out: a segment with one configuration -> program, weight and
 // corrections of the configuration. With `part` the same of a part of the

@@ -50,8 +50,9 @@ struct GroupLink {
   friend auto operator<=>(const GroupLink&, const GroupLink&) = default;
 };
 
-// What segments like this one hand on; nothing where there is no group: no run
-// of three, or the one before cannot recompute what enters.
+// The values that segments like this one hand on. Empty where there is no
+// group: no run of three, or the segment before cannot recompute the values
+// that enter.
 std::vector<GroupLink> FindLinks(const segmenter::Analysis& analysis,
                                  segmenter::SegmentIndex segment);
 

@@ -32,7 +32,7 @@ Ticks BalanceBound(const Instance& instance, const Within& within,
                    const std::vector<std::vector<int>>& cliques,
                    const base::Deadline& deadline);
 
-// What goes into a port of several links cannot be shared out better.
+// The tasks of a port of several links cannot be shared out better.
 Ticks ComputePackingBound(const Instance& instance, Within within,
                           const base::Deadline& deadline);
 

@@ -1,4 +1,4 @@
-// Flow: a maximum flow (Dinic) of integers. What leaves the source sums to at
+// Flow: a maximum flow (Dinic) of integers. The flow from the source sums to at
 // most 2^62.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_BOUNDS_FLOW_H_
 #define MESHWRIGHT_PLANNER_RESHARD_BOUNDS_FLOW_H_

@@ -13,9 +13,9 @@
 //
 // With one link a port no position is better than these: let T be the last end
 // of what the job would follow. To follow all that shares a link with it and
-// ends by T adds nothing before it, and leaves no more behind. What starts
-// later cannot come before by any chain. Of a port of several links the job
-// takes the one that adds least to the chain, port after port. A chain not
+// ends by T adds nothing before it, and leaves no more behind. A job that
+// starts later cannot come before by any chain. Of a port of several links the
+// job takes the one that adds least to the chain, port after port. A chain not
 // through the job stays as it was without it, so the makespan is known at once.
 // Threads: none; scratch of one search.
 // Source: heads and tails in insertion for job shops, Werner and Winkler 1995;

@@ -43,7 +43,7 @@ class Buckets {
           const std::vector<int>& sequence, int64_t max_entries,
           const Potentials* potentials, const base::Deadline& deadline);
 
-  // What no choice costs less than; nothing useful if not is_complete.
+  // No choice costs less than this bound; it says nothing if not is_complete.
   Cost bound() const { return bound_; }
   bool is_exact() const { return is_exact_; }
   bool is_complete() const { return is_complete_; }

@@ -41,7 +41,7 @@ class MessagePassing {
   // Borrows the model. No charged choice that is allowed costs kNever / 4.
   MessagePassing(const Model& model, const Cutoff& cutoff);
 
-  // What is dead must not matter under this cutoff either.
+  // Values that are dead must not matter under this cutoff either.
   void SetCutoff(const Cutoff& cutoff);
 
   // Forward and back. False once no choice within the cutoff is left. One that

@@ -24,7 +24,7 @@ struct Order {
   double entries = 0;  // entries that are kept; both infinite if hopeless
 };
 
-// What this sequence costs.
+// The cost of this sequence.
 Order CountSteps(const Model& model, const std::vector<int>& sequence);
 
 Order ChooseOrder(const Model& model, const base::Deadline& deadline);

@@ -70,7 +70,7 @@ inline Cost Charge(int64_t multiplier, int64_t bytes) {
 // bytes; 0 where either is not positive.
 int64_t FindMultiplier(Cost time, int64_t bytes);
 
-// What the entries of a matrix lie between.
+// The range of a matrix's entries.
 struct Extent {
   Cost min = kNever;
   Cost max = 0;  // of those below kNever
@@ -92,7 +92,7 @@ struct MatrixSet {
 // Large, and mostly left as they are: shared, not copied.
 using Matrices = std::shared_ptr<const MatrixSet>;
 
-// What a search minimises: a vector per unary kind and the matrices.
+// The costs that a search minimises: a vector per unary kind and the matrices.
 struct Costs {
   std::vector<std::vector<Cost>> unaries;
   Matrices matrices;

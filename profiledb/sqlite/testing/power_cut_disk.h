@@ -45,7 +45,7 @@ class PowerCutDisk {
   // is closed.
   void Restore();
 
-  // What happened so far.
+  // The operations so far.
   struct Tally {
     int64_t writes = 0;
     int64_t syncs = 0;

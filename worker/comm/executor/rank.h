@@ -5,7 +5,7 @@
 // and makes them visible. A receiver says READY once its incoming port is free
 // of earlier tasks. A sender starts a task once its outgoing port is free and
 // all receivers are ready. The first unfinished task of the order always may
-// run, so that no plan blocks. What arrives stays in staging until the leader
+// run, so that no plan blocks. Received bytes stay in staging until the leader
 // has heard from every rank that it verified everything. Then, and only then,
 // destinations are replaced, on all ranks. After an error every destination is
 // as it was.

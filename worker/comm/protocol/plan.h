@@ -51,7 +51,7 @@ struct Task {
   int64_t chunks = 0;  // 0: chosen from the link (chunks.h)
 };
 
-// What carries the chunks; all else goes over TCP.
+// The transport of the chunks; all else goes over TCP.
 enum class Carrier {
   kTcp,
   kNccl,  // between the GPUs of the hosts (nccl_channels.h)

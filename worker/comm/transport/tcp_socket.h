@@ -1,8 +1,8 @@
 // TCP sockets, timers and the loop that runs them; Asio is behind this header.
 //
 // Concept: an operation is begun with a function that is called once, in Run,
-// when it is over. What the function holds lives until then, and so must the
-// socket and the bytes.
+// when it is over. The objects that the function holds live until then, and so
+// must the socket and the bytes.
 // Threads: all in that of Run. Run ends once no operation is left.
 // Errors: kCancelled for an operation whose socket was closed here,
 // kUnavailable in the network's words for what the other end or the way did.
@@ -91,7 +91,7 @@ class TcpTimer {
   // called after Cancel.
   void After(std::chrono::steady_clock::duration time,
              std::function<void()> call);
-  // What was set is not called, unless it is due already.
+  // The function that was set is not called, unless it is due already.
   void Cancel();
 
  private:

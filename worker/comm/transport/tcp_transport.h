@@ -7,8 +7,8 @@
 // and death apart. Every eighth of the deadline each rank sends something, and
 // a rank that has sent nothing for half of the deadline is lost. The kernel's
 // send buffer holds about 20 ms of the link. That is enough to ride over a busy
-// processor, and little enough that "sent" means it (ports, plan.h). What
-// happens to one connection, file by file:
+// processor, and little enough that "sent" means it (ports, plan.h). The life
+// of one connection, file by file:
 //
 //   tcp_joining.cc    who calls whom, and HELLO ─▶ greeted
 //   tcp_sending.cc    a queue of messages, one at a time on the socket
