@@ -16,6 +16,7 @@ namespace meshwright::base {
 class Clock {
  public:
   virtual ~Clock() = default;
+  // Never waits, and may be called from any thread.
   virtual absl::Time Now() const = 0;
 };
 
@@ -42,6 +43,7 @@ class FakeClock : public Clock {
     return now_;
   }
 
+  // The time does not move otherwise.
   void Advance(absl::Duration step) {
     base::MutexLock lock(&mutex_);
     now_ += step;

@@ -1,15 +1,15 @@
 // Failpoint: a named step at which a test has the process killed.
 //
-// Concept: what must survive kill -9 names its steps; a test that starts the
-// process says at which of them, and at which pass, it dies, with nothing
-// flushed and no destructor run:
+// Concept: what must survive kill -9 names its steps. A test that starts the
+// process says at which step and pass it dies, with nothing flushed and no
+// destructor run:
 //
 //   MESHWRIGHT_FAILPOINT=NAME:PASS     "row.committed:3" dies at its third pass
 //
 // Who makes the same calls in the same order dies at the same step again.
-// Cost: without that variable, which is read once before main, a step is one
-// load of a bool that never changes and one branch that is never taken. No
-// name is looked at, nothing is counted and nothing locked.
+// Cost: the variable is read once before main. Without it, a step is one load
+// of a constant bool and one branch that is never taken. No name is looked at,
+// nothing is counted and nothing locked.
 // Threads: any. Errors: none; a variable of another form ends the process with
 // what is wrong with it.
 #ifndef MESHWRIGHT_BASE_FAILPOINT_H_

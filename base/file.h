@@ -1,7 +1,8 @@
 // Whole files in and out.
 //
-// Errors: kNotFound, kPermissionDenied or kResourceExhausted (disk full), in
-// one sentence that names the file.
+// Errors: kNotFound, kPermissionDenied, kResourceExhausted (disk full), or
+// kInvalidArgument where a folder is to be read. One sentence that names the
+// file.
 #ifndef MESHWRIGHT_BASE_FILE_H_
 #define MESHWRIGHT_BASE_FILE_H_
 

@@ -20,6 +20,7 @@ class Fingerprinter {
   Fingerprinter(const Fingerprinter&) = delete;
   Fingerprinter& operator=(const Fingerprinter&) = delete;
 
+  // Each field counts with its length, so ("a", "bc") differs from ("ab", "c").
   Fingerprinter& Add(std::string_view field);
   Fingerprinter& Add(int64_t field);
 

@@ -1,8 +1,8 @@
 // PartialFile: a file that has its name only when it is whole.
 //
-// Concept: what is written goes to a sibling, which Commit renames, so that a
-// reader sees the old or the new content and a full disk loses nothing. A
-// device or a pipe has no sibling and is written to as it is.
+// Concept: writes go to a sibling file, which Commit renames. A reader sees the
+// old or the new content, and a full disk loses nothing. A device or a pipe has
+// no sibling and is written to as it is.
 // Threads: one. Ownership: without Commit, nothing is left.
 // Errors: kNotFound, kPermissionDenied or kResourceExhausted (disk full), in
 // one sentence that names the file.
@@ -27,6 +27,8 @@ using OwnedFile = std::unique_ptr<std::FILE, CloseFile>;
 
 class PartialFile {
  public:
+  // Makes the sibling of `path`, or opens `path` itself where it is a device or
+  // a pipe.
   static absl::StatusOr<PartialFile> Create(const std::string& path);
   // One that is open already and keeps what name it has; `name` is for errors.
   PartialFile(const std::string& name, OwnedFile file)
@@ -34,8 +36,9 @@ class PartialFile {
   PartialFile(PartialFile&&) = default;
   ~PartialFile();
 
+  // Appends. After an error the file is not committed.
   absl::Status Write(std::string_view bytes);
-  // What was written is on the disk.
+  // Returns when the bytes are on the disk.
   absl::Status Sync();
   // It has its name, and is closed.
   absl::Status Commit();

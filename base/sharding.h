@@ -4,15 +4,16 @@
 // minor. An axis splits one dimension at most; one that splits none holds
 // copies. As text, one letter per dimension, R (replicated) or S with its axes:
 // RS01R, S1RR. The form by mesh axis (AxisDims) names for every axis the
-// dimension it splits; it says the same where the axes of each dimension stand
-// in the order of the mesh.
+// dimension it splits. It says the same as long as the axes of each dimension
+// stand in the order of the mesh.
 //
 //   mesh [2,4], spec S0R:  rows over axis 0, columns whole on each device
 //   mesh [2,4], spec S10R: part 2 c1 + c0 of 8 on device (c0, c1)
 //
 // Shapes: devices are numbered row-major over the mesh. A dimension of D
-// elements in p parts has tiles of ceil(D / p); part i is [i t, (i + 1) t) cut
-// off at D, so the last parts may be short or empty. Threads: pure functions.
+// elements in p parts has tiles of t = ceil(D / p). Part i is [i t, (i + 1) t)
+// cut off at D, so the last parts may be short or empty. Threads: pure
+// functions.
 // Errors: kInvalidArgument for a text that is no spec.
 // Source: papers/cross_mesh_resharding.txt 2.2; design section 8.
 #ifndef MESHWRIGHT_BASE_SHARDING_H_

@@ -10,8 +10,8 @@
 //
 // Indices that several rooms hand to each other are strong: values, loops,
 // segments and their types, programs. The planner's nodes, values of domains,
-// stages and blocks are ints, as its solvers work on dense arrays in inner
-// loops; coordinator/problem is where the one becomes the other.
+// stages and blocks are ints: its solvers work on dense arrays in inner loops.
+// The two are converted in coordinator/problem.
 #ifndef MESHWRIGHT_BASE_STRONG_ID_H_
 #define MESHWRIGHT_BASE_STRONG_ID_H_
 

@@ -36,7 +36,9 @@ class Supervisor {
 
   // `status` is one line for people.
   void Ready(std::string_view status) const;
+  // Between this and the next Ready the configuration is read again.
   void Reloading() const;
+  // `status` as in Ready.
   void Stopping(std::string_view status) const;
   // Does nothing unless the manager watches this process.
   void Alive() const;

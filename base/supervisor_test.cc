@@ -69,7 +69,7 @@ TEST_F(SupervisorTest, AnAbstractSocketIsOneToo) {
   EXPECT_EQ(Heard(), "READY=1\nSTATUS=ok");
 }
 
-TEST_F(SupervisorTest, IsToldThatAWatchedProcessLives) {
+TEST_F(SupervisorTest, IsNotifiedThatAWatchedProcessLives) {
   Listen(path_);
   setenv("WATCHDOG_USEC", "30000000", 1);
   setenv("WATCHDOG_PID", absl::StrCat(getpid()).c_str(), 1);

@@ -16,8 +16,8 @@
 
 namespace meshwright::base {
 
-// What is known of it in version 00. A later version may say more, which is
-// left out.
+// The parts that version 00 has. A later version may say more, which is left
+// out.
 std::optional<std::string> ParseTraceparent(std::string_view text);
 
 // 32 hex digits of a traceparent; empty for an empty one.

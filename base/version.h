@@ -1,10 +1,10 @@
 // Which Meshwright this is.
 //
-// Concept: a worker says in its first message which protocols it speaks, and a
-// coordinator takes one that shares a protocol with it: its own, or the one
-// before, so that the two may be upgraded one after the other.
-// kWorkerProtocol rises when either side must know of a change; a field that
-// the other side may ignore changes nothing.
+// Concept: a worker says in its first message which protocols it speaks. A
+// coordinator speaks its own protocol and the one before, and takes a worker
+// that shares one of them. The two may therefore be upgraded one after the
+// other. kWorkerProtocol rises when either side must know of a change; a field
+// that the other side may ignore changes nothing.
 //   1  says no protocol
 //   2  says its protocols
 #ifndef MESHWRIGHT_BASE_VERSION_H_

@@ -17,6 +17,8 @@ namespace meshwright::store {
 
 class StoreOwnership {
  public:
+  // The lock of the store file `path`, held until it is destroyed. Errors: see
+  // above.
   static absl::StatusOr<std::unique_ptr<StoreOwnership>> Take(
       const std::string& path);
   ~StoreOwnership();

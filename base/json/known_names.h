@@ -2,8 +2,8 @@
 //
 // Concept: members that a format does not know are not read, so that files may
 // carry notes. But "memory_limit" where "memory_limit_bytes" is meant would
-// silently plan without a limit. A name is taken for a misspelling of a known
-// name that is missing if one of the two begins with the other, or if they
+// silently plan without a limit. A name is taken for a misspelling of a missing
+// known name if one of the two begins with the other. The same holds if they
 // differ in at most two letters. Case and underscores do not count.
 #ifndef MESHWRIGHT_BASE_JSON_KNOWN_NAMES_H_
 #define MESHWRIGHT_BASE_JSON_KNOWN_NAMES_H_

@@ -1,8 +1,8 @@
 // ParseJson: a foreign document, or one sentence that says where it is none.
 //
-// Concept: beside syntax, what nlohmann's reader takes and no file may mean is
-// refused: a name that stands twice in one object, of which it would keep the
-// last, numbers beyond what a double holds, and nesting that nothing needs.
+// Concept: some inputs that nlohmann's reader takes are refused beside syntax
+// errors. These are a name that stands twice in one object (the reader would
+// keep the last), numbers beyond a double's range, and needlessly deep nesting.
 // Errors: kInvalidArgument that names the place by its path
 // ("types[0].configs[2].seconds").
 #ifndef MESHWRIGHT_BASE_JSON_PARSE_JSON_H_

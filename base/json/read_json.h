@@ -11,10 +11,10 @@
 //   Node node;
 //   RETURN_IF_ERROR(base::ReadJson(text, node));
 //
-// A target is a bool, int (an index, from 0), int64_t, double, std::string, a
-// std::optional (null: none) or std::vector of targets, a struct with Describe,
-// or a function of a JsonValue for what a type does not say. More types:
-// overload ReadJsonValue in this namespace.
+// A target is a bool, int (an index, from 0), int64_t, double or std::string,
+// or a std::optional (null: none) or std::vector of targets. It may also be a
+// struct with Describe, or a function of a JsonValue for what a type does not
+// say. More types: overload ReadJsonValue in this namespace.
 //   An optional field that is absent or null leaves its target as it is. Names
 // that no field has are notes, but nearly known ones are refused
 // (known_names.h). The first fault is kept; reading goes on without effect.
@@ -42,6 +42,7 @@ namespace meshwright::base {
 // is given it.
 class JsonValue {
  public:
+  // The type of the value; asking is never a fault.
   bool IsNull() const;
   bool IsText() const;
   bool IsNumber() const;
@@ -49,11 +50,14 @@ class JsonValue {
   bool IsList() const;
   bool IsObject() const;
 
+  // "types[0].configs[2]", for messages; empty for the document itself.
   std::string Path() const;
   std::string Dump() const;  // the value itself, in ASCII
 
   // Fails unless it is a list, or an object.
   size_t CountElements() const;
+  // Calls `visit` for each, until there is a fault. Fails unless it is a list,
+  // or an object.
   void ForEach(absl::FunctionRef<void(const JsonValue&)> visit) const;
   void ForEachMember(
       absl::FunctionRef<void(const std::string&, const JsonValue&)> visit)
@@ -64,6 +68,7 @@ class JsonValue {
   void FailUnlessOk(const absl::Status& status) const;  // as it is written
   // "PATH is TYPE, not EXPECTED".
   void FailAsNot(const std::string& expected) const;
+  // Whether the document has a fault already, of this value or another.
   bool HasFailed() const;
 
   const nlohmann::json& value() const { return *value_; }
@@ -75,7 +80,7 @@ class JsonValue {
   friend absl::Status ReadJsonApart(const JsonValue&,
                                     absl::FunctionRef<void(const JsonValue&)>);
 
-  // What all values of a document share.
+  // The state that all values of a document share.
   struct Reading {
     absl::Status fault;
     const nlohmann::json* incomplete = nullptr;  // object of a missing field
@@ -100,8 +105,10 @@ class JsonValue {
 
 class JsonFields {
  public:
+  // Reads the member into `target`. An absent one is a fault.
   template <typename Target>
   void Required(std::string_view name, Target&& target);
+  // The same; an absent or null one leaves `target` as it is.
   template <typename Target>
   void Optional(std::string_view name, Target&& target);
 

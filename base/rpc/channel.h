@@ -5,8 +5,9 @@
 // trace that TRACEPARENT names (base/trace_context.h). Changed certificates are
 // taken up without a new channel.
 // Errors: kInvalidArgument where a file is missing, a token lies open to
-// others, or an address beyond this machine is to be reached without TLS; one
-// sentence with the way out. A coordinator that is away is no error here.
+// others, or an address beyond this machine is to be reached without TLS. The
+// message is one sentence with the way out. A coordinator that is away is no
+// error here.
 // Threads: any.
 #ifndef MESHWRIGHT_BASE_RPC_CHANNEL_H_
 #define MESHWRIGHT_BASE_RPC_CHANNEL_H_

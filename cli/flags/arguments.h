@@ -1,4 +1,4 @@
-// What people write on the command line.
+// Values that people write on the command line.
 //
 // Errors: kInvalidArgument, one sentence that quotes what was written.
 #ifndef MESHWRIGHT_CLI_FLAGS_ARGUMENTS_H_
@@ -24,7 +24,7 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text);
 absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text);
 int64_t DeviceCount(const v1::MeshSpec& mesh);
 
-// What --deadline asks for: a finite number of seconds from now, not negative.
+// The value of --deadline: a finite number of seconds from now, not negative.
 // None for nothing asked, and for more than a year: nobody waits that long, and
 // a clock could not hold it.
 absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>>

@@ -30,7 +30,7 @@ struct StageFlags {
 
 // The flag --stages, which all others need.
 CLI::Option* AddStageFlags(CLI::App& verb, StageFlags* flags);
-// What is asked of stages alone: micro-batches, schedule, bandwidths.
+// The flags of stages alone: micro-batches, schedule, bandwidths.
 std::vector<CLI::Option*> AddStageTerms(CLI::App& verb, StageFlags* flags);
 
 // Sets `stages` of the request, if they are asked for.

@@ -1,4 +1,4 @@
-// What `doctor` looks at: one function per part of an installation.
+// The checks of `doctor`: one function per part of an installation.
 //
 // Out: every check answers, and one that is not ok says the way out.
 #ifndef MESHWRIGHT_CLI_LOCAL_CHECKS_H_

@@ -5,9 +5,9 @@
 // The two speak real gRPC, over a unix socket of this user's own; others may
 // reach the coordinator at the address given.
 // Threads and ownership: one thread; the stores outlive the cluster.
-// Errors: those of Coordinator::Start and of Worker::Start: a busy port, a
-// plugin that does not load, a missing runner; kFailedPrecondition where a
-// coordinator elsewhere runs the plans of the store.
+// Errors: those of Coordinator::Start and of Worker::Start, such as a busy
+// port, a plugin that does not load or a missing runner. kFailedPrecondition
+// where a coordinator elsewhere runs the plans of the store.
 #ifndef MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 #define MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 
@@ -33,7 +33,7 @@ namespace meshwright::cli {
 // The coordinator's plan function over a profile store, which outlives it.
 plans::PlanFunction MakePlanFunction(store::ProfileStore* store);
 
-// What that store knows of a plan's programs.
+// The programs of a plan that the store knows.
 plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store);
 
 // Answers from that store; a search of an explanation takes 10 seconds at most.

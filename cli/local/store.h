@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
 absl::StatusOr<std::unique_ptr<store::PlanStore>> OpenPlans(
     const std::string& path);
 
-// What a coordinator works on. It alone runs the plans of a file.
+// The stores that a coordinator works on. It alone runs the plans of a file.
 struct CoordinatorStore {
   std::unique_ptr<store::StoreOwnership> ownership;  // of a file
   std::unique_ptr<store::ProfileStore> profiles;

@@ -5,8 +5,8 @@
 //   --config FILE    sets each flag that the command line leaves open
 //   --print-config   prints, as such a file, what is in force, and ends
 // A key is the long name of a flag, at the top level of the file. Its value is
-// a string, an integer, a number, or true or false, as the flag takes it; an
-// array where the flag may be given more than once. docs/formats/config.md
+// a string, an integer, a number, or true or false, as the flag takes it. It is
+// an array where the flag may be given more than once. docs/formats/config.md
 // lists the keys; a test holds it to the flags.
 // Secrets: no flag holds one, only the path of a file. A password in a store's
 // URL is not printed.

@@ -34,6 +34,7 @@ struct ProgramShape {
   std::vector<FlagShape> flags;
   std::vector<ProgramShape> verbs;
 
+  // The path with `separator` between its words: "meshwright plans submit".
   std::string FullName(const char* separator) const;
 };
 

@@ -1,4 +1,4 @@
-// What tests see of a command line that ran in their own process.
+// The outcome of a command line that a test ran in its own process.
 #ifndef MESHWRIGHT_CLI_TESTING_OUTCOME_H_
 #define MESHWRIGHT_CLI_TESTING_OUTCOME_H_
 
@@ -16,7 +16,7 @@ struct Outcome {
 
 Outcome Command(const std::vector<std::string>& arguments);
 
-// What a command that succeeds prints with --json.
+// The output with --json of a command that succeeds.
 nlohmann::json CommandJson(std::vector<std::string> arguments);
 
 // Bad input: exit status 2, one sentence with `words` in it, nothing on stdout.

@@ -1,4 +1,4 @@
-// What is known of a plan's programs, in words.
+// The coverage of a plan's programs, in words.
 #ifndef MESHWRIGHT_CLI_TEXT_COVERAGE_TEXT_H_
 #define MESHWRIGHT_CLI_TEXT_COVERAGE_TEXT_H_
 

@@ -1,6 +1,6 @@
 // Messages as the JSON of the command line: proto field names in the order of
-// the message, every field present, 64-bit integers as numbers (protobuf's own
-// mapping would quote them), what is not set as null. Protobuf's JSON reader
+// the message. Every field is present, and is null if not set. 64-bit integers
+// are numbers (protobuf's own mapping would quote them). Protobuf's JSON reader
 // takes it back.
 #ifndef MESHWRIGHT_CLI_TEXT_JSON_H_
 #define MESHWRIGHT_CLI_TEXT_JSON_H_

@@ -64,12 +64,12 @@ class Row {
     std::string text(kColumns, '.');
     for (int column = 0; column < kColumns; ++column) {
       double filled = 0;
-      double most = 0;
+      double max_part = 0;
       char mark = '.';
       for (const auto& [other, part] : parts_[column]) {
         filled += part;
-        if (part <= most) continue;
-        most = part;
+        if (part <= max_part) continue;
+        max_part = part;
         mark = other;
       }
       if (filled >= 0.5) text[column] = mark;

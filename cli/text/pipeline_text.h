@@ -5,8 +5,8 @@
 //   2 |..0..1..00.2.11.3.22..|
 //
 // Concept: a column is a stretch of time and shows what the stage does for most
-// of it: a digit is the forward of that micro-batch, a letter (a for 0) its
-// backward, upper case the gradient of the weights alone, ~ a transfer that
+// of it. A digit is the forward of that micro-batch, a letter (a for 0) its
+// backward. Upper case is the gradient of the weights alone, ~ a transfer that
 // holds the stage, . nothing. With more than ten micro-batches f, b, W stand
 // for all of them.
 #ifndef MESHWRIGHT_CLI_TEXT_PIPELINE_TEXT_H_

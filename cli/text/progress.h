@@ -28,6 +28,7 @@ class ProgressDisplay {
       : out_(out), terminal_(terminal), clock_(clock) {}
   ~ProgressDisplay() { Close(); }
 
+  // Draws over the line of the same phase; another phase begins a new line.
   void Show(const v1::PlanProgress& progress);
   // Leaves the cursor at the start of a fresh line.
   void Close();

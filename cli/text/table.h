@@ -2,7 +2,7 @@
 //
 // Concept: a table is columns and rows of text. A column is as wide as its
 // longest cell; two spaces separate columns, and no line ends with spaces. A
-// row with fewer cells than columns is complete: its last cell is a remark that
+// row with fewer cells than columns is complete. Its last cell is a remark that
 // may run over the columns after it and makes none of them wider.
 #ifndef MESHWRIGHT_CLI_TEXT_TABLE_H_
 #define MESHWRIGHT_CLI_TEXT_TABLE_H_

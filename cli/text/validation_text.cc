@@ -37,12 +37,13 @@ std::string DescribeErrors(std::vector<double> drifts,
     return absl::StrCat(text,
                         "not known, because no segment was measured again\n");
   }
-  const auto [least, most] = std::minmax_element(drifts.begin(), drifts.end());
+  const auto [min_drift, max_drift] =
+      std::minmax_element(drifts.begin(), drifts.end());
   absl::StrAppendFormat(&text,
                         "the same after predicted is multiplied by the drift "
                         "of %s segments, which take %.3f to %.3f times their "
                         "stored time while validating\n",
-                        whose, *least, *most);
+                        whose, *min_drift, *max_drift);
   return text;
 }
 

@@ -32,7 +32,7 @@ struct Streams {
 struct Context : Streams {
   const base::Clock* clock = nullptr;
   bool json = false;  // --json of the chosen verb
-  // What the chosen verb does; set while parsing.
+  // The action of the chosen verb; set while parsing.
   std::function<absl::Status()> run;
 };
 

@@ -12,7 +12,7 @@
 //
 // Threads and ownership: Start, Drain and Stop from one thread; the rest from
 // any, between Start and Stop. The plan function is called on threads of the
-// runner. What Dependencies points to outlives the coordinator.
+// runner. The objects that Dependencies points to outlive the coordinator.
 // Several: of coordinators over one store the leader runs plans and holds the
 // workers. The others answer reads, submissions and watches, and send workers
 // to the leader. Health: gRPC's health service says NOT_SERVING while it
@@ -87,6 +87,8 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
+  // Listens and, if it leads, takes up unfinished plans. Once per object.
+  // Errors: see above.
   absl::Status Start();
   // Reads the token file again, and checks the certificates, which new
   // connections take up by themselves (Listening::reload_seconds). Watches
@@ -98,6 +100,8 @@ class Coordinator {
   // Refuses new plans and waits for the running ones. False: some still run
   // after `timeout`; Stop then interrupts them. Their measurements are stored.
   bool Drain(absl::Duration timeout);
+  // Ends all calls, interrupts running plans and gives up the leadership.
+  // Returns when nothing runs any more; may be called again.
   void Stop();
 
   // Waits for the term of an earlier leader to end, and no longer. Errors:
@@ -108,6 +112,7 @@ class Coordinator {
   const std::string& address() const;
   // Where the metrics are; empty: nowhere.
   std::string metrics_address() const;
+  // Lives as long as the coordinator.
   jobs::JobQueue& queue();
   // A measurer of its own for work inside this process.
   std::unique_ptr<jobs::Measurer> NewMeasurer(std::stop_token stop);

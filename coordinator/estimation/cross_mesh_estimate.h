@@ -3,10 +3,10 @@
 //
 // Concept: compute scales with the work of one device (program_work.h).
 // Communication is that of the measured collectives, each with the bytes that
-// the other number of devices leaves it: by the formulas of base/link.h
-// for a table of links, or, without one, in proportion to what these give for
-// links without latency. Temporaries scale with the bytes of one device. Every
-// device counts as one of its own, as fast as those measured.
+// the other number of devices leaves it. With a table of links its time follows
+// the formulas of base/link.h. Without one it is in proportion to what these
+// give for links without latency. Temporaries scale with the bytes of one
+// device. Every device counts as one of its own, as fast as those measured.
 //   An estimate may be off by the noise of the measurement (noise_interval.h),
 // scaled alike, and by kScalingUncertainty of what the scaling changed.
 // The axes of a collective follow from the size of its groups; of several

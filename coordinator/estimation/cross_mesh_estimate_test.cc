@@ -72,7 +72,7 @@ TEST(EstimateAcrossMeshesTest, OnOneDeviceNothingCommunicates) {
 }
 
 // Groups of two may be along either axis of 2x2, groups of four along both.
-TEST(EstimateAcrossMeshesTest, OfSeveralAxesTheDearestCounts) {
+TEST(EstimateAcrossMeshesTest, OfSeveralAxesTheMostExpensiveCounts) {
   const base::Links links = {{0, 1e-9}, {0, 5e-9}};
   const auto ns = [&](int64_t group) {
     return EstimateAcrossMeshes(Row("all-gather", 400, group), kWhole, kWhole,

@@ -3,12 +3,12 @@
 //
 // Concept: what the estimation plans (estimation_plan.h) give for the rows that
 // are there.
-// Sums of halves are off by a common factor (what a run costs in itself); it is
-// the median of measured / estimated over the configurations of a type that
-// were measured whole. The margin (margin.h) follows from how far these are
-// from their estimates. An estimate's noise is its margin: wider than that of
-// any measurement. Shapes: by type of the space, then by configuration. Source:
-// design, section 4 ("Fewer programs than CFP, same plan").
+// Sums of halves are off by a common factor (what a run costs in itself). The
+// factor is the median of measured / estimated over the configurations of a
+// type that were measured whole. The margin (margin.h) follows from how far
+// these are from their estimates. An estimate's noise is its margin: wider than
+// that of any measurement. Shapes: by type of the space, then by configuration.
+// Source: design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_
 

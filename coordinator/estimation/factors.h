@@ -3,8 +3,8 @@
 //
 // Concept: a factor is one block's strategy, or the split of one boundary or
 // one shared parameter of an end. Boundaries to the same neighbour are split as
-// its configurations want them together, so their splits do not vary freely;
-// such splits are joined to one factor, whose values are the existing
+// its configurations want them together, so their splits do not vary freely.
+// Such splits are joined to one factor, whose values are the existing
 // combinations.
 //
 //   shared   boundary a   boundary b          shared   a and b

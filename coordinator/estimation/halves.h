@@ -2,8 +2,8 @@
 //
 // Concept: a segment type of many configurations is cut between two of its
 // blocks, where one activation crosses. Its halves have the square root of its
-// configurations each; what a configuration of the whole takes is about what
-// its two halves take, plus the resharding between them where they disagree.
+// configurations each. The time of a whole configuration is about that of its
+// two halves, plus the resharding between them where they disagree.
 //
 // Of a half in a loop only the program of one trip is measured.
 //
@@ -57,8 +57,8 @@ class Halves {
   // Distinct programs of the halves and of the resharding between them.
   const std::vector<v1::Program>& programs() const { return programs_; }
 
-  // What a configuration of a type that was cut adds up to; nothing where one
-  // of its programs was not measured, or halves do not estimate it.
+  // The summed time of a configuration of a type that was cut. nullopt where
+  // one of its programs was not measured, or halves do not estimate it.
   std::optional<Estimate> Sum(segmenter::SegmentTypeId type, int configuration,
                               const store::Results& results) const;
 

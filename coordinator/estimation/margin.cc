@@ -15,10 +15,10 @@ double FindDeviation(std::vector<double> deviations) {
 
 double FindMargin(const std::vector<double>& deviations) {
   const bool is_enough = deviations.size() >= kEnoughCompared;
-  const double least = is_enough ? kMinMargin : kFirstMargin;
-  if (deviations.empty()) return least;
+  const double min_margin = is_enough ? kMinMargin : kFirstMargin;
+  if (deviations.empty()) return min_margin;
   const double error = 1 / std::sqrt(static_cast<double>(deviations.size()));
-  return std::max(least, kTail * (1 + error) * FindDeviation(deviations));
+  return std::max(min_margin, kTail * (1 + error) * FindDeviation(deviations));
 }
 
 }  // namespace meshwright::estimation

@@ -1,11 +1,11 @@
 // Margin: how far a configuration may come below its estimate.
 //
 // Concept: configurations of a type that were both estimated and measured show
-// how far estimates are off. The margin is about what nineteen of twenty stay
-// within: the deviation that four of five stay within, times kTail (from the
-// 80 % to the 95 % quantile of a normal distribution), and a standard error of
-// the sample more. A single outlier moves it by one rank, where its size would
-// move a margin made from the worst.
+// how far estimates are off. Nineteen of twenty deviations stay within about
+// the margin. It is the deviation that four of five stay within, times kTail,
+// plus a standard error of the sample. kTail leads from the 80 % to the 95 %
+// quantile of a normal distribution. A single outlier moves it by one rank,
+// where its size would move a margin made from the worst.
 //
 //     margin = kTail * (1 + 1 / sqrt(n)) * (deviation of rank ceil(0.8 n))
 //
@@ -24,7 +24,7 @@ inline constexpr double kMinMargin = 0.04;
 inline constexpr double kTail = 1.5;
 inline constexpr int kEnoughCompared = 3;
 
-// What four of five stay within; 0 of none.
+// The deviation that four of five stay within; 0 of none.
 double FindDeviation(std::vector<double> deviations);
 
 double FindMargin(const std::vector<double>& deviations);

@@ -3,9 +3,9 @@
 // Concept: a plan counts the minimum of a program's samples. Were it measured
 // again on equal hardware, old and new samples would be two equal batches. The
 // new minimum is above the k-th smallest of the old samples only if the k
-// smallest of both together are all old: with a chance of about 2^-k, whatever
-// the distribution; below it likewise, with the spacing of the new samples. So
-// with k = kRank
+// smallest of both together are all old. That has a chance of about 2^-k,
+// whatever the distribution. The same holds below it, with the spacing of the
+// new samples. So with k = kRank
 //
 //     noise = (k-th smallest sample) - (smallest sample), either way
 //
@@ -35,6 +35,7 @@ double EstimateNoiseNs(const v1::Measurement& measurement);
 // The noise of a sum of times with independent errors.
 class IndependentNoise {
  public:
+  // The noise of one more term, to either side.
   void Add(double nanoseconds) { squares_ += nanoseconds * nanoseconds; }
 
   // To either side of `time`, which is never below zero.

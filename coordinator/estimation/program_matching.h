@@ -1,8 +1,9 @@
 // ProgramMatches: which programs of two meshes do the same work.
 //
-// Concept: types of equal graph match, in them configurations of the same name,
-// and of these the programs in order; boundaries between the same two types
-// match by what crosses them. Programs that differ in number do not match.
+// Concept: types of equal graph match, within them configurations of the same
+// name, and of these the programs in order. Boundaries between the same two
+// types match by what crosses them. Programs that differ in number do not
+// match.
 // In → Out: the spaces of one model on two meshes → pairs of programs.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_PROGRAM_MATCHING_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_PROGRAM_MATCHING_H_

@@ -1,10 +1,10 @@
 // SegmentTables: what two segments cost one another, by their configurations.
 //
 // Concept: a table's rows are the states of the first segment's type in the
-// problem, its columns those of the second's: the measured time of resharding
-// the tensors of a boundary. An entry is empty where the pair is forbidden
-// because a program failed or a shared parameter would be split in two ways.
-// Several reasons between one pair of segments add up in one table.
+// problem, its columns those of the second's. An entry is the measured time of
+// resharding the tensors of a boundary. An entry is empty where the pair is
+// forbidden because a program failed or a shared parameter would be split in
+// two ways. Several reasons between one pair of segments add up in one table.
 // Shapes: `usable[t]` maps states of type t to configurations of the space.
 // Errors: none; a missing row forbids its pairs.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_SEGMENT_TABLES_H_
@@ -47,6 +47,8 @@ class SegmentTables {
   // The table leads from the earlier of the two segments to the later.
   void ForbidSplits(const space::SharedParameter& shared,
                     problem::Table& table) const;
+  // Forbids the pairs that split the linked parameter in two ways. The table
+  // leads from `link.from_segment` to `link.to_segment`.
   void ForbidUnlike(const space::ParameterLink& link,
                     problem::Table& table) const;
 

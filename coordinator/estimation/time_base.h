@@ -27,9 +27,9 @@ inline constexpr double kMaxTimeBaseFactor = 1.5;
 inline constexpr char kSpeedAnchor[] = "products";
 
 // An anchor that took more than this share longer than the fastest ran in a
-// slow period of the machine. Others lose more than it does there, which no
-// factor mends: layers of 10 ms 14 % (median; a tenth of them 22 %) where it
-// loses 5 %.
+// slow period of the machine. Other programs lose more than it does there,
+// which no factor mends. Where it loses 5 %, layers of 10 ms lose 14 % (median;
+// a tenth of them 22 %).
 inline constexpr double kSlowPeriod = 0.04;
 
 // Nanoseconds that the anchor takes; absent where no row has it.
@@ -44,7 +44,8 @@ TimeBase FindAnchorTime(const v1::Measurement& measurement);
 bool IsOfSlowPeriod(const TimeBase& fastest,
                     const v1::Measurement& measurement);
 
-// What brings a row's times to the base; 1 where either has no anchor.
+// The factor that brings a row's times to the base; 1 where either has no
+// anchor.
 double FindTimeBaseFactor(const TimeBase& base,
                           const v1::Measurement& measurement);
 

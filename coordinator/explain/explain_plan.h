@@ -2,7 +2,7 @@
 //
 // In -> Out: a plan, its model, the device of its measurements, a store -> one
 // PlanChoice per choice. In a plan with stages a choice is compared within its
-// stage (explain_stages.h), and the pipeline is simulated with the other work
+// stage (explain_stages.h). The pipeline is then simulated with the other work
 // of that stage for the effect on the whole step.
 // Errors: those of recall.h and of the search.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_EXPLAIN_PLAN_H_

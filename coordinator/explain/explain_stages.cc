@@ -104,15 +104,15 @@ class Explainer {
 
   absl::Status ExplainStage(int number, const ChosenStage& stage,
                             const std::vector<pipeline::Held>& held) {
-    int most = 0;
+    int max_held = 0;
     for (const pipeline::Held& it : held) {
-      most = std::max(most, it.whole + it.delayed);
+      max_held = std::max(max_held, it.whole + it.delayed);
     }
     const v1::PlanPrediction own = Predicted(stage);
     ASSIGN_OR_RETURN(
         std::vector<RunAlternative> alternatives,
         step_.meshes[stage.place.mesh]->search->Alternatives(
-            stage.first(), stage.end(), most, stage.run.choice, options_));
+            stage.first(), stage.end(), max_held, stage.run.choice, options_));
     for (RunAlternative& it : alternatives) {
       const auto& configurations = step_.meshes[stage.place.mesh]
                                        ->step.space.types[it.type]

@@ -2,7 +2,7 @@
 //
 // Concept: as ExplainChoices for a step on one mesh, but for the work of one
 // stage. The search of the stage's segments is solved again with the choice
-// forbidden, within the memory that the limit leaves to a stage with that many
+// forbidden. Its memory is what the limit leaves to a stage with that many
 // micro-batches. Cuts, meshes and other stages stay fixed. The effect on the
 // step follows from the returned work of the stage.
 // In -> Out: a plan with stages and its step -> one PlanChoice per stage and

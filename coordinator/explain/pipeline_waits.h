@@ -1,7 +1,7 @@
 // PipelineWaits: the parts of a pipeline that make its step long.
 //
 // Concept: the pipeline is simulated again as the plan runs it, with one part
-// made faster at a time: a tenth less of a stage's passes, or a boundary that
+// made faster at a time. A stage's passes take a tenth less, or a boundary
 // takes no time. A part that does not shorten the step is hidden.
 // In -> Out: a plan with stages, alone -> seconds.
 // Errors: kInvalidArgument for stages that form no pipeline.

@@ -1,12 +1,12 @@
 // Recall: the request and the step of a plan, from what a store holds.
 //
 // Concept: the store keeps every model that was planned, by the fingerprint
-// that its plans name, and a plan names the device and plugin of its
-// measurements. So a plan and a store are enough to search again. Nothing is
-// measured and no device is opened.
-// Errors: kInvalidArgument for another model than the plan's, a mesh that is
-// none, or a plan that does not name its plugin; kNotFound for a store without
-// the model or the measurements. Each is one sentence that says the way out.
+// that its plans name. A plan names the device and plugin of its measurements.
+// So a plan and a store are enough to search again. Nothing is measured and no
+// device is opened.
+// Errors: kInvalidArgument for another model than the plan's, an invalid mesh,
+// or a plan that does not name its plugin. kNotFound for a store without the
+// model or the measurements. Each is one sentence that says the way out.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_RECALL_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_RECALL_H_
 

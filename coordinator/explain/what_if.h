@@ -1,19 +1,19 @@
 // WhatIf: the plan for a changed request, from a store; nothing is measured.
 //
-// Concept: if the store holds all measurements of the changed request (another
-// memory limit; another mesh that is measured, too), the answer is the plan
-// that `plan --no-wait` gives. Otherwise the step is estimated from a measured
-// mesh. For a plan this is its own mesh; for a model it is the nearest one in
-// the store, by halving and doubling axes of the asked mesh.
+// Concept: the changed request has another memory limit or mesh. If the store
+// holds all of its measurements, the answer is the plan that `plan --no-wait`
+// gives. Otherwise the step is estimated from a measured mesh. For a plan this
+// is its own mesh. For a model it is the nearest one in the store, by halving
+// and doubling axes of the asked mesh.
 //   To estimate a step, the space of the new mesh is built as for a plan.
 //   Programs with measurements count as they are. Every other program is
-// matched to one of the measured mesh, and estimated from it: the same segment
-// with the same configuration, or the same boundary between the same two. A
-// link table replaces the communication of measured programs, too.
+// matched to one of the measured mesh, and estimated from it. It matches the
+// same segment with the same configuration, or the same boundary between the
+// same two. A link table replaces the communication of measured programs, too.
 // In -> Out: a request and the meshes to estimate from -> a plan.
 // Errors: kInvalidArgument for a mesh or device count that does not fit the
-// plan's mesh; kFailedPrecondition if nothing determines an estimate: an axis
-// grows from one device, or the measured mesh lacks a segment; kNotFound if the
+// plan's mesh. kFailedPrecondition if nothing determines an estimate: an axis
+// grows from one device, or the measured mesh lacks a segment. kNotFound if the
 // store lacks measurements; those of recall.h. Each says what to measure.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_
@@ -39,8 +39,9 @@ absl::StatusOr<planning::MeasuredStep> EstimateStep(
     const planning::MeasuredStep& known, const v1::PlanRequest& request,
     const std::optional<base::Links>& links, store::ProfileStore* store);
 
-// The mesh with another number of devices: its last axis of more than one is
-// made longer or shorter; a mesh of one device grows along its last axis.
+// The mesh with another number of devices. Its last axis of more than one
+// device is made longer or shorter; a mesh of one device grows along its last
+// axis.
 absl::StatusOr<v1::MeshSpec> ResizeMesh(const v1::MeshSpec& mesh,
                                         int64_t devices);
 

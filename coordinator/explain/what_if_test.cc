@@ -125,10 +125,10 @@ TEST_F(WhatIfTest, AMemoryLimitHoldsOnTheOtherMeshToo) {
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_FALSE(none->feasible());
   request.set_device_memory_bytes(none->least_memory_bytes());
-  const auto least = Ask(known, request);
-  ASSERT_TRUE(least.ok()) << least.status();
-  EXPECT_LE(least->predicted().peak_bytes(), none->least_memory_bytes());
-  EXPECT_GE(least->predicted().step_seconds(),
+  const auto smallest = Ask(known, request);
+  ASSERT_TRUE(smallest.ok()) << smallest.status();
+  EXPECT_LE(smallest->predicted().peak_bytes(), none->least_memory_bytes());
+  EXPECT_GE(smallest->predicted().step_seconds(),
             fastest->predicted().step_seconds());
 }
 

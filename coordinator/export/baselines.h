@@ -42,8 +42,8 @@ space::SegmentChoice FromBlocks(
     const std::vector<int>& by_block,
     segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
 
-// Makes a choice one that a plan may have: segments of blocks that share
-// parameters split them alike; prologue and epilogue take what fits their
+// Makes a choice one that a plan may have. Segments of blocks that share
+// parameters split them alike. Prologue and epilogue take what fits their
 // neighbours best: equal boundaries, equal shared parameters, the wanted
 // switch.
 void MakeConsistent(

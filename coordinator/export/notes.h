@@ -1,5 +1,5 @@
-// What the strategies and switches of a space could not do, and the searches of
-// its analysis that ended at their bounds, as sentences.
+// Notes on a space, as sentences: strategies and switches that it lacks, and
+// searches of its analysis that ended at their bounds.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_NOTES_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_NOTES_H_
 

@@ -1,8 +1,8 @@
 // OpLevel: plans made operator by operator, as strategies of blocks.
 //
 // In -> Out: the analysis of a step, how costs are counted, the device and a
-// memory limit -> the solver's answer and, where there is a plan, one strategy
-// index per block (coordinator/operators/block_choice.h).
+// memory limit -> the solver's answer. Where there is a plan, it has one
+// strategy index per block (coordinator/operators/block_choice.h).
 // Errors: those of the intra-op solver (planner/intraop/solve.h).
 // Source: papers/map_colossal_auto.txt 5.1.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_OP_LEVEL_H_
@@ -28,8 +28,8 @@ struct OpLevelRequest {
   intraop::CostKind cost = intraop::CostKind::kRoofline;
   AssumedDevice device;
   std::optional<int64_t> memory_limit_bytes;
-  // A plan of blocks has no word for a contraction that is split nowhere: where
-  // the answer is to be the plan, not one to compare with.
+  // Set where the answer is to be the plan, not one to compare with. A plan of
+  // blocks cannot express a contraction that is split nowhere.
   bool split_contractions = false;
 };
 

@@ -3,8 +3,8 @@
 // In -> Out: analysis, profile space, one configuration index per segment ->
 // the shardings of values by segment, the owner of every argument, and what
 // segments recompute. Of a part of the step only the segments of the part have
-// a configuration; the others hold nothing, and nothing is recomputed, because
-// the part's boundaries say what is kept.
+// a configuration; the others hold nothing. Nothing is recomputed, because the
+// part's boundaries say what is kept.
 // Threads: const after construction; the references outlive it.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_PLANNED_STEP_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_PLANNED_STEP_H_
@@ -38,13 +38,20 @@ class PlannedStep {
   const space::Mesh& mesh() const { return space_.context.mesh; }
   bool keeps_barriers() const { return space_.context.keeps_barriers; }
 
+  // Whether the segment's program has the value, as its own or as an input.
   bool Has(segmenter::SegmentIndex segment, ir::ValueId id) const {
     return index_[segment].contains(id);
   }
+  // The value's sharding within the segment; whole where the segment does not
+  // have it.
   space::Sharding GetSharding(segmenter::SegmentIndex segment,
                               ir::ValueId id) const;
+  // The sharding in which the segment hands the value on; whole where it does
+  // not have it.
   space::Sharding Leaving(segmenter::SegmentIndex segment,
                           ir::ValueId id) const;
+  // The sharding that operation `id` wants for its operand; whole where the
+  // segment lacks either.
   space::Sharding Demanded(segmenter::SegmentIndex segment, ir::ValueId id,
                            size_t operand) const;
 
@@ -67,10 +74,12 @@ class PlannedStep {
   // The sharding an argument has for the whole step: that of the segment that
   // updates it, else of the first that reads it.
   space::Sharding GetArgumentSharding(ir::ValueId id) const;
-  // That of a value where a part begins or ends: as its segment leaves it, or,
-  // where that is none of the part, as the first one that reads it wants it.
+  // The sharding of a value where a part begins or ends. It is the one that its
+  // segment leaves. If that segment is not in the part, it is the one that the
+  // first reader wants.
   space::Sharding AtBoundary(ir::ValueId id) const;
 
+  // The same copy on every device.
   space::Sharding Whole() const {
     return space::Sharding(mesh().size(), base::kCopies);
   }

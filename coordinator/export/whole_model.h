@@ -3,7 +3,7 @@
 // Concept: one configuration per segment gives every instruction of the step
 // its sharding. Values that all segments compute for themselves are
 // written once per segment. Where a tensor crosses to a segment that splits it
-// differently, a copy with that split stands at the boundary, so that the step
+// differently, a copy with that split stands at the boundary. The step thus
 // reshards where the plan says and nowhere else.
 // Threads: pure functions.
 // In -> Out: analysis, profile space, one configuration index per segment ->

@@ -1,8 +1,8 @@
 // Constants: the values their literals hold.
 //
 // Concept: a program is written with default layouts, so a literal whose
-// elements lie in another order is brought into the default one; and a program
-// can only run with all its values, while a text may leave large ones out.
+// elements lie in another order is brought into the default one. A program can
+// only run with all its values, while a text may leave large ones out.
 // Errors: kInvalidArgument, one sentence that names the constant.
 #ifndef MESHWRIGHT_COORDINATOR_IR_CONSTANTS_H_
 #define MESHWRIGHT_COORDINATOR_IR_CONSTANTS_H_

@@ -1,11 +1,11 @@
 // Loops: how often one runs, and which of its values belong together.
 //
 // Concept: a loop that counts an integer up or down to a limit has a known
-// number of trips; any other has not. What a loop carries stays alive as a
-// whole: an element that enters a trip needs the value it enters the next one
-// with. In -> Out: the condition's message and the carried values -> trips in
-// Loop. Source: the while operation of OpenXLA; design, section 4 ("pairs
-// `while` loops that are scans over layers").
+// number of trips; any other has not. The elements that a loop carries stay
+// alive as a whole. An element that enters a trip needs the value it enters the
+// next one with. In -> Out: the condition's message and the carried values ->
+// trips in Loop. Source: the while operation of OpenXLA; design, section 4
+// ("pairs `while` loops that are scans over layers").
 #ifndef MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
 #define MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
 
@@ -20,8 +20,9 @@ namespace meshwright::ir {
 void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
                 Loop& loop);
 
-// What a walk in dependency order visits beside operands, each loop's share of
-// it once, so that a walk costs no more than the edges it follows.
+// The values that a walk in dependency order visits beside operands. Each
+// loop's share is visited once, so a walk costs no more than the edges it
+// follows.
 class LoopWalk {
  public:
   explicit LoopWalk(const Module& module);
@@ -29,13 +30,13 @@ class LoopWalk {
   // Begins another walk.
   void Restart() { ++walk_; }
 
-  // What must come before `id`: its operands; before the first carry of a loop
-  // everything that enters it, before its first result everything that leaves
-  // it, so that a loop is whole before it is used.
+  // The values that must come before `id`: its operands. Before the first carry
+  // of a loop stands everything that enters it, before its first result
+  // everything that leaves it. A loop is thus whole before it is used.
   std::vector<ValueId> Predecessors(ValueId id);
 
-  // What must be alive when `id` is, beside its operands: a carry with its
-  // result, and in a loop whatever decides that it goes on.
+  // The values that must be alive when `id` is, beside its operands. They are a
+  // carry with its result, and in a loop whatever decides that it goes on.
   std::vector<ValueId> Companions(ValueId id);
 
  private:

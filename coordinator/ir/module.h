@@ -1,9 +1,9 @@
 // Module: the validated, normalised graph of one training step.
 //
 // Concept: the entry computation of an HLO module as a flat list of
-// instructions in dependency order, calls inlined and every loop taken in as
-// one trip of its body between its carries. Reducers, loop conditions and other
-// called computations stay as messages that their callers name.
+// instructions in dependency order. Calls are inlined, and every loop is taken
+// in as one trip of its body between its carries. Reducers, loop conditions and
+// other called computations stay as messages that their callers name.
 // Shapes: instruction i uses only instructions below i.
 // Threads and ownership: a copyable value that shares the messages its
 // instructions point to; const access from any thread.
@@ -61,10 +61,10 @@ struct Alias {
   int parameter = 0;
 };
 
-// A `while` whose body was taken in once. Element k of what it carries enters
-// by carries[k], a kCarry of the body whose operand is the value before the
-// loop, and leaves by results[k], a kLoopResult outside whose operand is the
-// body's next value; both are none where nobody needs the element.
+// A `while` whose body was taken in once. Carried element k enters by
+// carries[k], a kCarry of the body whose operand is the value before the loop.
+// It leaves by results[k], a kLoopResult outside whose operand is the body's
+// next value. Both are none where nobody needs the element.
 struct Loop {
   std::optional<LoopId> parent;
   std::vector<std::optional<ValueId>> carries;

@@ -1,8 +1,8 @@
 // The operations of HLO and how each passes splits on.
 //
 // Concept: every opcode string maps to one Opcode, whose rule dim_links.h
-// carries out; operations that pass nothing, and strings that are not in the
-// table, map to kUnknown or an Opcode of their own and are barriers, never
+// carries out. Operations that pass nothing, and strings that are not in the
+// table, map to kUnknown or an Opcode of their own. They are barriers, never
 // errors. docs/op-rules.md is the table for people.
 #ifndef MESHWRIGHT_COORDINATOR_IR_OPCODE_H_
 #define MESHWRIGHT_COORDINATOR_IR_OPCODE_H_

@@ -1,8 +1,8 @@
 // ModuleWriter: flat lists of instructions back into an HLO module message.
 //
 // Concept: the inverse of BuildModule for programs made here. Ids and names are
-// new and depend only on the order of the calls, metadata is dropped, layouts
-// are the default ones, so equal programs give equal bytes.
+// new and depend only on the order of the calls. Metadata is dropped and
+// layouts are the default ones, so equal programs give equal bytes.
 // Threads and ownership: one writer per module, one thread; what it writes is
 // its own, and lives in its arena.
 #ifndef MESHWRIGHT_COORDINATOR_IR_WRITE_H_
@@ -49,6 +49,7 @@ class ModuleWriter {
   // Copies opcode and attributes of `like`; operands are ids of this writer.
   int64_t Add(const Instruction& like, const std::vector<int64_t>& operands,
               const hlo::OpSharding& sharding);
+  // An operation that needs no attributes beside its shape.
   int64_t AddOp(const std::string& opcode, const Shape& shape,
                 const std::vector<int64_t>& operands,
                 const hlo::OpSharding& sharding);
@@ -56,8 +57,8 @@ class ModuleWriter {
   // are there, or is taken for what reads the values themselves.
   std::vector<int64_t> AddBarrier(const std::vector<int64_t>& values);
   // The same value, which cannot be computed before one of `after`, a list of
-  // floats; for compilers that look through barriers. What it adds is zero, but
-  // no compiler knows that. Truth values stay as they are.
+  // floats; for compilers that look through barriers. The added value is zero,
+  // but no compiler knows that. Truth values stay as they are.
   int64_t AddDependence(int64_t value, const std::vector<int64_t>& after);
 
   // Until EndLoop, instructions go to the body of a loop over `elements`, whose

@@ -1,7 +1,7 @@
 // DigestFingerprint: which devices share rows.
 //
 // Concept: a digest over every field of a fingerprint that is set, with its
-// name, so that a field which later machines report leaves the digests of
+// name. A field that only later machines report thus leaves the digests of
 // earlier ones as they are. Two machines with equal digests run a program
 // equally fast; the digest is part of every program's key.
 // In -> Out: fingerprint -> 64 hex digits; empty for one that says nothing (an

@@ -9,14 +9,14 @@ void FairShare::Enter(const std::string& name_space) {
   Account& account = found->second;
   if (account.jobs++ > 0) return;
   if (!is_new) --absent_;
-  absl::Duration least = absl::InfiniteDuration();
+  absl::Duration min_charged = absl::InfiniteDuration();
   for (const auto& [name, other] : accounts_) {
     if (other.jobs > 0 && name != name_space) {
-      least = std::min(least, other.charged);
+      min_charged = std::min(min_charged, other.charged);
     }
   }
-  if (least != absl::InfiniteDuration()) {
-    account.charged = std::max(account.charged, least);
+  if (min_charged != absl::InfiniteDuration()) {
+    account.charged = std::max(account.charged, min_charged);
   }
 }
 

@@ -2,9 +2,9 @@
 //
 // Concept: a namespace with jobs is *charged* for the time that workers measure
 // for it; the one that was charged least goes first. One that comes back is
-// charged no less than the least of those that are there: time that it did not
-// use is no credit, or it would keep all others waiting for as long as it was
-// away.
+// charged no less than the minimum of those that are there. Time that it did
+// not use is no credit, or it would keep all others waiting for as long as it
+// was away.
 // Threads: one at a time; the queue's lock guards it. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_FAIR_SHARE_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_FAIR_SHARE_H_
@@ -21,9 +21,11 @@ class FairShare {
  public:
   // A job of the namespace comes, and ends.
   void Enter(const std::string& name_space);
+  // Of one job; its charge is kept for a while after the last one.
   void Leave(const std::string& name_space);
   // A negative time corrects an estimate.
   void Charge(const std::string& name_space, absl::Duration time);
+  // Zero for an unknown namespace.
   absl::Duration charged(const std::string& name_space) const;
 
  private:

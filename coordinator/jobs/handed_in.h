@@ -37,6 +37,7 @@ class HandedIn {
   std::optional<LeaseId> Find(const std::string& key) const;
   // Forgets the lease; the results so far.
   std::vector<v1::ProfileResult> Release(LeaseId lease);
+  // Forgets what nobody asked for in time.
   void Expire(absl::Time now);
 
  private:

@@ -4,13 +4,14 @@
 // Concept: a plan claims the programs it is about to measure. Those that
 // another plan has claimed it leaves to that one, and waits. A claim ends with
 // the program's row in the store, or without one (the plan was cancelled, its
-// worker was lost); then whoever waited may claim the program.
+// worker was lost). In the latter case whoever waited may claim the program.
 //
 //   plan A: Claim a, b ─▶ measures a, b ─▶ End
 //   plan B: Claim b, c ─▶ measures c ─▶ Await b ─▶ b's row is in the store
 //
 // Nobody waits while it holds a claim, so no two plans wait for each other.
-// What ended with a row since a plan last looked counts as another's, too.
+// A program that ended with a row since a plan last looked counts as another's,
+// too.
 // Threads: all methods from any thread.
 // Errors: Await gives kCancelled after a stop.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_IN_FLIGHT_H_

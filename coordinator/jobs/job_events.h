@@ -28,6 +28,7 @@ using JobEvent =
 
 class JobEvents {
  public:
+  // Never waits; wakes the reader.
   void Add(JobEvent event) {
     base::MutexLock lock(&mutex_);
     events_.push_back(std::move(event));

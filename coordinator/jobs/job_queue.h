@@ -2,7 +2,7 @@
 //
 // Concept: a *job* is one RunnerRequest of one submitter. The queue cuts it
 // into *chunks* of at most Options::chunk_programs and chunk_bytes, so that
-// several workers share it; a chunk handed to a worker is a *lease*. A job with
+// several workers share it. A chunk handed to a worker is a *lease*. A job with
 // a reference program is a comparison: it stays in one chunk. An idle worker
 // gets a chunk of the job that match_index.h names: by priority, fair share,
 // age.
@@ -13,7 +13,7 @@
 //                                  is not final: tries + 1, and after a failure
 //                                  a while later. On the last try each program
 //                                  travels alone, so that one that kills
-//                                  workers takes no other with it; after it the
+//                                  workers takes no other with it. After it the
 //                                  rest is TRANSIENT, with the reason.
 //   job:     queued ──first lease──▶ running ──last result──▶ done
 //               └──────────┬────────────┘
@@ -24,16 +24,15 @@
 //
 // A worker whose batches end before their first program is set aside
 // (worker_standings.h). One with a fault of its own (a child that does not die)
-// gets no lease until it says that it is well; what it had costs no try.
-// A lease outlives its worker's connection, and ends when nothing was heard of
-// the worker for lease_time. What is said under a lease that has ended, or that
-// the worker does not have, is not heard.
-// After a restart, workers come back with leases of an earlier epoch. The job
-// that asks for such programs gets the results and waits for the rest. A job
-// of an interrupted plan is held back for restart_grace, so that no program is
-// leased again while its worker is on its way.
-// A worker keeps what it reported until that is acknowledged: when the
-// submitter has let go of its JobEvents, so has stored what it wanted.
+// gets no lease until it says that it is well. The programs that it had lose no
+// try. A lease outlives its worker's connection, and ends when nothing was
+// heard of the worker for lease_time. Messages under a lease that has ended, or
+// that the worker does not have, are ignored. After a restart, workers come
+// back with leases of an earlier epoch. The job that asks for such programs
+// gets the results and waits for the rest. A job of an interrupted plan is held
+// back for restart_grace, so that no program is leased again while its worker
+// is on its way. A worker keeps what it reported until that is acknowledged:
+// when the submitter has let go of its JobEvents, so has stored what it wanted.
 //
 // In → Out: every program of a job gets exactly one result through the job's
 // JobEvents, then comes JobDone. Programs with equal keys are one program. A
@@ -120,7 +119,7 @@ class JobQueue {
     int64_t chunk_bytes = int64_t{12} << 20;
     int maximum_tries = 3;
     // After the first failure that a worker reports; twice as long after the
-    // next. What a lost worker had goes to another at once.
+    // next. The programs of a lost worker go to another at once.
     absl::Duration retry_backoff = absl::Seconds(1);
     WorkerStandings::Options standings = {};
     // How long a job waits while no attached worker could run it.
@@ -150,6 +149,7 @@ class JobQueue {
   // The job's lines and its workers' say for whom it is: what the caller's log
   // scope says.
   Submission Submit(JobRequest request) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The job ends with kCancelled. An unknown job: nothing.
   void Cancel(JobId job) ABSL_LOCKS_EXCLUDED(mutex_);
   // Jobs that measure one of these programs are wanted with this priority, too.
   // They go on being charged to those who submitted them.
@@ -178,11 +178,12 @@ class JobQueue {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // The worker stops, and gives its lease back.
   void Leave(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
-  // What the runner said under a lease; Finished ends the lease.
+  // An event of the runner under a lease; Finished ends the lease.
   void Update(WorkerId worker, LeaseId lease, const v1::RunnerEvent& event)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // The worker lives. An unknown worker: nothing.
   void Heartbeat(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
-  // What is wrong with the machine of a worker; empty: nothing any more.
+  // The fault of a worker's machine; empty: it is well again.
   void SetFault(WorkerId worker, const std::string& fault)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Another coordinator leads: workers are closed with this reason, and go on
@@ -206,9 +207,11 @@ class JobQueue {
   // a job that is over, here and below.
   absl::StatusOr<v1::JobSummary> EndJob(JobId job, const std::string& reason)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // What it failed at is tried at once, as often as at first.
+  // The programs that it failed at are tried at once, as often as at first.
   absl::StatusOr<v1::JobSummary> RetryJob(JobId job)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Drains, quarantines or resumes the worker of that name; the answer is its
+  // state after it. kNotFound where none of the name is attached.
   absl::StatusOr<v1::WorkerSummary> Order(const v1::WorkerOrder& order)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that the store keeps, of workers that may attach later.
@@ -216,7 +219,9 @@ class JobQueue {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that are done first.
   std::vector<v1::JobSummary> Jobs() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // The attached ones, in the order in which they came.
   std::vector<v1::WorkerSummary> Workers() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Of all jobs together.
   QueueCounts Count() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -2,13 +2,13 @@
 // waiting job.
 //
 // Concept: jobs that need equal devices are of one *need*, workers that have
-// equal devices are of one *kind*; CanRun decides for a pair of these once.
+// equal devices are of one *kind*. CanRun decides once for a pair of these.
 //
 //   need ◀── which kinds can run it ──▶ kind
 //    └ priority ─▶ namespace ─▶ jobs     └ workers: idle ones, usable ones
 //
-// Of the jobs that a worker can run it gets that of the highest priority; then
-// that of the namespace that was charged least; then the oldest. So a decision
+// Of the jobs that a worker can run it gets that of the highest priority. Equal
+// ones go by namespace, the one charged least first, then by age. So a decision
 // costs the number of needs, kinds and namespaces, whatever the number of jobs
 // and workers.
 // Threads: one at a time; the queue's lock guards it. Errors: none.
@@ -35,7 +35,9 @@ class MatchIndex {
   // `shares` outlives it.
   explicit MatchIndex(const FairShare* shares) : shares_(shares) {}
 
+  // Not usable and not idle until SetWorker.
   void AddWorker(WorkerId worker, const WorkerDescription& description);
+  // An unknown worker or job changes nothing, here and below.
   void RemoveWorker(WorkerId worker);
   // Usable: it takes leases, now or when it is idle again.
   void SetWorker(WorkerId worker, bool is_usable, bool is_idle);
@@ -44,16 +46,22 @@ class MatchIndex {
   void AddJob(JobId job, const v1::DeviceSpec& device,
               const DeviceDescription* exactly, int priority,
               const std::string& name_space);
+  // SetWaiting: whether it has programs that no worker has.
   void RemoveJob(JobId job);
   void SetWaiting(JobId job, bool is_waiting);
   void SetPriority(JobId job, int priority);
 
+  // False for an unknown worker.
   bool IsIdle(WorkerId worker) const;
+  // The job whose turn it is with this worker; nullopt where none waits that it
+  // can run.
   std::optional<JobId> FindJob(WorkerId worker) const;
   // An idle one.
   std::optional<WorkerId> FindWorker(JobId job) const;
   // A usable one.
   bool HasUsableWorker(JobId job) const;
+  // A usable worker with such devices, the one that came first; nullopt where
+  // there is none. `exactly`: with these devices, null: any.
   std::optional<WorkerId> FindUsable(const v1::DeviceSpec& device,
                                      const DeviceDescription* exactly) const;
 

@@ -57,7 +57,7 @@ TEST(MatchIndexTest, PriorityThenShareThenAge) {
   EXPECT_EQ(index.FindJob(worker), charged);
 }
 
-TEST(MatchIndexTest, IdleAndUsableAreToldApart) {
+TEST(MatchIndexTest, IdleAndUsableAreDistinguished) {
   const FairShare shares;
   MatchIndex index(&shares);
   const JobId job{1};

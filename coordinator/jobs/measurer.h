@@ -2,8 +2,8 @@
 //
 // Concept: the planning pipeline knows only this interface; behind it stand the
 // job queue and the worker daemons. Every program handed in gets exactly one
-// ProfileResult through `on_result`, whatever happens to it: a crash, a
-// compile error and a time-out are rows, not errors. One that another plan was
+// ProfileResult through `on_result`, whatever happens to it. A crash, a compile
+// error and a time-out are rows, not errors. One that another plan was
 // measuring already gets none; its row is in the store when Measure returns.
 // Threads: callbacks run one at a time, on any thread, before Measure returns.
 // Errors: kUnavailable when no worker can take the programs (none attached, or
@@ -50,6 +50,8 @@ class Measurer {
   virtual absl::StatusOr<DeviceDescription> Describe(
       const v1::DeviceSpec& device) = 0;
 
+  // Returns when every program has its result, or an error ends it. Errors: see
+  // above.
   virtual absl::Status Measure(const v1::RunnerRequest& request,
                                const OnResult& on_result,
                                const OnStarted& on_started) = 0;

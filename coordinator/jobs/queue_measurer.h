@@ -1,7 +1,7 @@
 // QueueMeasurer: the Measurer of one planning request, on top of the queue.
 //
 // Concept: made for one request and thrown away with it. Describe picks a
-// worker; from then on Measure accepts only workers with the same plugin
+// worker. From then on Measure accepts only workers with the same plugin
 // version and device kind, because both are part of the programs' keys. One
 // that is made for given devices picks a worker with equal ones, and says at
 // once where none is attached.

@@ -1,7 +1,7 @@
 // RecordedDevice: a Measurer for work that measures nothing.
 //
-// Concept: the keys of programs name the device; one that is written in a plan
-// need not be at hand to look up what was measured on it.
+// Concept: the keys of programs name the device. A device that is written in a
+// plan need not be at hand to look up what was measured on it.
 // Errors: Measure gives kFailedPrecondition.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_RECORDED_DEVICE_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_RECORDED_DEVICE_H_

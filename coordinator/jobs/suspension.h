@@ -1,7 +1,7 @@
 // Suspension: planning stops here, since the devices it needs are not at hand.
 //
 // Concept: a plan that waits for devices holds no thread. The measurer ends the
-// planning function with a suspension; when the devices are there the function
+// planning function with a suspension. When the devices are there the function
 // runs again from its beginning, and look-ups carry it to where it was.
 // Errors: a suspension is kUnavailable with a mark. Whoever handles an
 // unavailable device (a mesh that no worker has) hands suspensions on.

@@ -39,7 +39,7 @@ struct HeldLease {
   bool is_over = false;           // nothing of it runs any more
 };
 
-// What an attaching worker hears first.
+// The first message to a worker that attaches.
 struct Welcome {
   int64_t epoch = 0;
   // A lease ends when nothing was heard of its worker for this long. The worker
@@ -54,13 +54,14 @@ class WorkerPort {
  public:
   virtual ~WorkerPort() = default;
 
+  // The first message to the worker.
   virtual void Greet(const Welcome& welcome) = 0;
   // Run these programs and report under this lease. At most one lease runs per
   // worker. The log scope says for whom.
   virtual void Push(LeaseId lease, const v1::RunnerRequest& request) = 0;
   // Nobody waits for this lease any more. The worker still reports it finished.
   virtual void Cancel(LeaseId lease) = 0;
-  // What was reported under this lease is stored; the worker may forget it.
+  // The results under this lease are stored; the worker may forget them.
   virtual void Acknowledge(LeaseId lease) = 0;
   // The worker drained, fell silent or was replaced: end the connection.
   virtual void Close(const absl::Status& reason) = 0;

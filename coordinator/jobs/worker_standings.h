@@ -35,6 +35,7 @@ class WorkerStandings {
   // It lost a batch before its first program, for this reason.
   void AddBarren(const std::string& worker, const std::string& reason,
                  absl::Time now);
+  // It is trusted again; an unknown worker is.
   void Clear(const std::string& worker) { standings_.erase(worker); }
   // Why it is set aside; empty: it is not.
   std::string FindReason(const std::string& worker, absl::Time now) const;

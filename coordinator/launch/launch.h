@@ -7,10 +7,10 @@
 // Concept: every tensor that a module takes or gives has a slot of its own. An
 // argument that the losses need and that is no state is one of every
 // micro-batch; all others are there once. Sums of gradients begin with zeros.
-// What the update reads of a forward pass is that of the last micro-batch. An
-// output that the update makes, or that is an argument, is there once, any
-// other once per micro-batch. The calls are one order that every stage's
-// schedule allows.
+// A value of a forward pass that the update reads is that of the last
+// micro-batch. An output that the update makes, or that is an argument, is
+// there once, any other once per micro-batch. The calls are one order that
+// every stage's schedule allows.
 // Threads: plain data.
 #ifndef MESHWRIGHT_COORDINATOR_LAUNCH_LAUNCH_H_
 #define MESHWRIGHT_COORDINATOR_LAUNCH_LAUNCH_H_

@@ -3,7 +3,7 @@
 // In -> Out: model, plan -> modules, calls, results; of a plan on one mesh, the
 // model with the plan's shardings.
 // Errors: kInvalidArgument for a plan that is infeasible, not of this model or
-// without micro-batches; kUnimplemented for steps that cannot be cut into
+// without micro-batches. kUnimplemented for steps that cannot be cut into
 // modules (stage_values.h, stage_modules.h).
 // Threads: pure functions.
 #ifndef MESHWRIGHT_COORDINATOR_LAUNCH_MAKE_LAUNCH_H_

@@ -6,15 +6,16 @@
 //                   ▼ │ other stages         │ ▼               new state
 //
 // Concept: a module's parameters are the arguments its values read and the
-// values of other modules. What a backward pass needs of its own forward pass
-// is kept, but for what is only another form of a value (a broadcast, a
-// reshape), and for what the plan recomputes: that is computed again from what
-// is kept of it (space/rematerialization). With several micro-batches the
-// gradients that the update reads are added to sums that a module takes and
-// gives back. In -> Out: placed values -> modules, forward passes first, then
-// backward passes from the last stage on, then updates by rounds. Empty ones
-// are none. Shapes: parameters are `part.entering`, then the sums; outputs
-// `part.leaving`, then the sums (export/step_writer.h).
+// values of other modules. A backward pass keeps the values that it needs of
+// its own forward pass, with two exceptions. One is a value that is only
+// another form of a value (a broadcast, a reshape), the other a value that the
+// plan recomputes. These are computed again from what is kept of them
+// (space/rematerialization). With several micro-batches the gradients that the
+// update reads are added to sums that a module takes and gives back. In -> Out:
+// placed values -> modules, forward passes first, then backward passes from the
+// last stage on, then updates by rounds. Empty ones are none. Shapes:
+// parameters are `part.entering`, then the sums; outputs `part.leaving`, then
+// the sums (export/step_writer.h).
 // Errors: kUnimplemented for state that forward or backward passes write, where
 // there are several micro-batches.
 #ifndef MESHWRIGHT_COORDINATOR_LAUNCH_STAGE_MODULES_H_

@@ -4,15 +4,15 @@
 //     0     F ──────────┐      B ◀──────────┐           U
 //     1         F ──────┴─────▶B ───────────┘           U
 //
-// Concept: a value belongs to the stage of the segment that owns it, and there
-// to the forward pass (what the losses need), to the update (passes.h), or to
+// Concept: a value belongs to the stage of the segment that owns it. There it
+// belongs to the forward pass (what the losses need), the update (passes.h), or
 // the backward pass. Where a schedule delays the gradients of weights, what no
-// other segment's backward pass reads is a module of its own. What every
-// segment computes for itself belongs to nobody. A loop is in one module as a
-// whole; in a loop that does something for the losses all is forward.
-// An update that reads another stage's update (a norm over all gradients) is
-// cut into rounds: a value's round is the number of stage boundaries that lie
-// between it and the gradients, on the longest way.
+// other segment's backward pass reads is a module of its own. Values that every
+// segment computes for itself belong to nobody. A loop is in one module as a
+// whole; in a loop that does something for the losses all is forward. An update
+// that reads another stage's update (a norm over all gradients) is cut into
+// rounds. A value's round is the number of stage boundaries that lie between it
+// and the gradients, on the longest way.
 // In -> Out: an analysed step, first segments of the stages -> by ValueId the
 // place; none for arguments and what everybody computes.
 // Errors: kUnimplemented for a step with a loop over micro-batches, or with a

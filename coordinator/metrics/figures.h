@@ -1,8 +1,8 @@
 // Figures: what happened since a coordinator started, counted for Prometheus.
 //
 // Concept: the rooms below know nothing of Prometheus. They tell plain events
-// to the observers that this class is. What is there now (plans, workers) is
-// asked when someone reads (state_families.h).
+// to the observers that this class is. The present state (plans, workers) is
+// asked for when someone reads (state_families.h).
 //
 //   JobQueue ─ QueueObserver ──────────┐
 //   ObservedProfileStore ─ Lookup… ────┼─▶ Figures ─▶ Exporter ─▶ /metrics
@@ -50,6 +50,7 @@ class Figures : public jobs::QueueObserver,
   void RefuseRpc(absl::StatusCode code) override;
   void AddLookups(int64_t hits, int64_t misses) override;
 
+  // The figures that the endpoint exports; never null.
   const std::shared_ptr<prometheus::Registry>& registry() const;
 
  private:

@@ -1,6 +1,6 @@
 // HttpEndpoint: answers GET /metrics with a text that is made for each reading.
 //
-// Concept: HTTP/1.1 for readers that one trusts little: a connection that does
+// Concept: HTTP/1.1 for readers that are trusted little. A connection that does
 // not ask or does not read is closed after kPatience, and one beyond
 // kMaxConnections at once. Each answer ends its connection.
 //   Not prometheus-cpp's own server: its stop waits for up to two seconds, and

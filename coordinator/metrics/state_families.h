@@ -1,8 +1,9 @@
 // StateFamilies: what there is now, asked when Prometheus reads.
 //
-// Concept: plans by state from the store of plans, programs and workers from
-// the queue, and what the newest census says of the store of profiles. A store
-// that does not answer is a figure, too; the figures from it are left out.
+// Concept: plans by state come from the store of plans, programs and workers
+// from the queue. The newest census gives the figures of the store of profiles.
+// A store that does not answer is a figure, too; the figures from it are left
+// out.
 // Threads: any. Ownership: what Sources points to outlives it. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_METRICS_STATE_FAMILIES_H_
 #define MESHWRIGHT_COORDINATOR_METRICS_STATE_FAMILIES_H_

@@ -2,8 +2,8 @@
 //
 // Concept: counting reads every row, which takes seconds where there are a
 // million. So whoever asks gets the newest count, and the next one is begun in
-// the background when it is due: kInterval after the last one, and a hundred
-// times what that took, so that it costs a hundredth of a processor.
+// the background when it is due. That is kInterval after the last one, and a
+// hundred times what that took, so it costs a hundredth of a processor.
 //   Nobody asks: nobody counts.
 // Threads and ownership: any thread; the pointers outlive it.
 // Errors: a store that cannot be counted is a line of the log, and the count

@@ -1,11 +1,11 @@
 // IndexLabels: the indices one operator runs over.
 //
 // Concept: every dimension of every value of an operator, and of what it reads
-// from outside, belongs to a class: dimensions that a link (dim_links.h) joins,
-// that are contracted together or reduced together are one. A class whose parts
-// stay apart through the whole operator is an index. It is none where an
-// operation needs the dimension whole (the inner dimension of a merging
-// reshape), or where one tensor has it twice.
+// from outside, belongs to a class. Dimensions are of one class if a link
+// (dim_links.h) joins them, or if they are contracted or reduced together. A
+// class whose parts stay apart through the whole operator is an index. It is
+// none where an operation needs the dimension whole (the inner dimension of a
+// merging reshape), or where one tensor has it twice.
 // Shapes: a reading is operand number `operand` of member `user`; one entry per
 // dimension: its index, if it has one.
 // Source: coordinator/ir/links/dim_links.h.

@@ -1,8 +1,8 @@
 // OperatorEdges: the tensors between the operators of a step.
 //
 // Concept: one edge per value and way of reading it; a value whose dimensions
-// nothing splits on either side needs none. What a loop hands to its next trip
-// enters it as it left the last: an edge too.
+// nothing splits on either side needs none. A value that a loop hands to its
+// next trip enters it as it left the last: an edge too.
 // Threads: pure functions.
 // In -> Out: operators with their indices, and trips by operation -> edges from
 // earlier to later operators.

@@ -1,11 +1,10 @@
 // OperatorGroups: trivial operations merged into the operators of a step.
 //
-// Concept: of the forward pass, every contraction opens an operator, and so
-// does any other operation that does more than go element by element, rearrange
-// or reduce. A trivial one joins the latest operator it depends on. An
-// operation that depends on arguments only is a member of every operator that
-// reads it, if it comes from a parameter (the broadcast of a bias); else it is
-// an input.
+// Concept: of the forward pass, every contraction opens an operator. Any other
+// operation that does more than go element by element, rearrange or reduce
+// opens one, too. A trivial one joins the latest operator it depends on. An
+// operation that depends on arguments only and comes from a parameter (a bias's
+// broadcast) is a member of every operator that reads it. Else it is an input.
 // Operators are numbered so that each reads earlier ones only.
 // In -> Out: the analysis of a step -> members by operator.
 // Threads: pure functions.

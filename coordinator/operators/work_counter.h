@@ -1,12 +1,12 @@
 // WorkCounter: how much arithmetic an operation of HLO does.
 //
 // Concept: the extents of the operation, given to the rules of
-// planner/symbolic/flops.h. What applies a computation (a reduction, a map)
-// counts it as often as it is applied; a conditional counts its most expensive
-// branch, a loop inside it one trip. A custom call counts
-// nothing, because nothing is known of it. docs/decisions/op-level-plans.md
-// has the table. Threads: one per object, which remembers the computations it
-// has seen.
+// planner/symbolic/flops.h. An operation that applies a computation (a
+// reduction, a map) counts it as often as it is applied. A conditional counts
+// its most expensive branch, a loop inside it one trip. A custom call counts
+// nothing, because nothing is known of it. docs/decisions/op-level-plans.md has
+// the table. Threads: one per object, which remembers the computations it has
+// seen.
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_WORK_COUNTER_H_
 #define MESHWRIGHT_COORDINATOR_OPERATORS_WORK_COUNTER_H_
 

@@ -9,12 +9,12 @@
 //   other rows                         of other devices: a guess
 //   none                               fixed figures: a guess
 //
-// The estimate is an upper bound in one respect: a plan leaves out programs
-// that rivals exclude, and which those are is only known once some are
-// measured. In → Out: a request with a module, and devices → the report.
-// Nothing is measured or recorded. Units: seconds of one device group that
-// works alone. Threads: one. Errors: those of OpenStep and of the store;
-// kInvalidArgument for a request with stages.
+// The estimate is an upper bound in one respect. A plan leaves out programs
+// that rivals exclude, and these are only known once some are measured. In →
+// Out: a request with a module, and devices → the report. Nothing is measured
+// or recorded. Units: seconds of one device group that works alone. Threads:
+// one. Errors: those of OpenStep and of the store; kInvalidArgument for a
+// request with stages.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_COVERAGE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_COVERAGE_H_
 

@@ -114,10 +114,10 @@ TEST_P(MachinesTest, AMemoryLimitDoesNotChangeThat) {
   const v1::Plan fastest = Plan(Request(GetParam().model));
   v1::PlanRequest request = Request(GetParam().model);
   request.set_device_memory_bytes(1000);
-  const int64_t least = FullPlan(request).least_memory_bytes();
-  EXPECT_LE(Plan(request).least_memory_bytes(), least * 1.01);
+  const int64_t min_bytes = FullPlan(request).least_memory_bytes();
+  EXPECT_LE(Plan(request).least_memory_bytes(), min_bytes * 1.01);
   request.set_device_memory_bytes(
-      (least +
+      (min_bytes +
        formulation::FindDeviceMemoryBytes(fastest.predicted().peak_bytes())) /
       2);
   const v1::Plan few = Plan(request);
@@ -174,9 +174,9 @@ TEST_P(OpenedTest, AMemoryLimitIsMetAlmostAsFast) {
   const v1::Plan fastest = FullPlan(Opened());
   v1::PlanRequest request = Opened();
   request.set_device_memory_bytes(1000);
-  const int64_t least = FullPlan(request).least_memory_bytes();
+  const int64_t min_bytes = FullPlan(request).least_memory_bytes();
   request.set_device_memory_bytes(
-      (3 * least +
+      (3 * min_bytes +
        formulation::FindDeviceMemoryBytes(fastest.predicted().peak_bytes())) /
       4);
   const v1::Plan few = Plan(request);

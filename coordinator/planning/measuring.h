@@ -2,12 +2,12 @@
 //
 // Concept: rows that the store has are looked up; others are measured and
 // recorded the moment they arrive, so that an interrupted plan loses nothing.
-// Programs whose rows come out noisy for no reason of the machine (busy,
-// throttled), or of a slow period (estimation/time_base.h), are measured once
-// more; what the store then makes of both measurements counts. Threads: one;
-// the measurer's callbacks come one at a time. Errors: those of the store, at
-// the first of which measuring stops, and of the measurer. A program that fails
-// is a row and a note, now and in every later plan that meets the row.
+// Programs are measured once more if their rows come out noisy for no reason of
+// the machine (busy, throttled), or of a slow period (estimation/time_base.h).
+// The summary that the store then makes of both measurements counts. Threads:
+// one; the measurer's callbacks come one at a time. Errors: those of the store,
+// at the first of which measuring stops, and of the measurer. A program that
+// fails is a row and a note, now and in every later plan that meets the row.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 

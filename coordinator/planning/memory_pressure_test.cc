@@ -120,8 +120,8 @@ TEST_F(ShortMemoryTest, GroupsCostFewProgramsMore) {
 
 // A look at groups that brings no better plan, too.
 TEST_F(ShortMemoryTest, WhatEveryLookMeasuredIsCounted) {
-  const int64_t least = Plan(request_, 1000).least_memory_bytes();
-  const int64_t most = formulation::FindDeviceMemoryBytes(
+  const int64_t min_bytes = Plan(request_, 1000).least_memory_bytes();
+  const int64_t max_bytes = formulation::FindDeviceMemoryBytes(
       Plan(request_, 0).predicted().peak_bytes());
   bool is_in_vain = false;
   for (const int percent : {60, 90, 30, 10}) {
@@ -131,7 +131,8 @@ TEST_F(ShortMemoryTest, WhatEveryLookMeasuredIsCounted) {
     measurer.machine = 1;
     measurer.label = measurer_.label;
     v1::PlanRequest request = request_;
-    request.set_device_memory_bytes(least + (most - least) / 100 * percent);
+    request.set_device_memory_bytes(min_bytes +
+                                    (max_bytes - min_bytes) / 100 * percent);
     const auto plan =
         MakePlan(request, {&store, &measurer}, [](const v1::PlanProgress&) {});
     ASSERT_TRUE(plan.ok()) << plan.status();

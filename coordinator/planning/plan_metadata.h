@@ -20,10 +20,10 @@ v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module);
 
 v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
 
-// What it was measured on.
+// The devices that it was measured on.
 void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan);
 
-// Of a request that no plan fits: what the least-memory plan needs.
+// Of a request that no plan fits: the need of the plan of minimum memory.
 void NoteMinimumMemory(int64_t peak_bytes, v1::Plan& plan);
 
 // The time base of rows as a plan has it; nothing where there is none.

@@ -9,9 +9,9 @@
 //   MakePlan          FindPlan; keeps the model by fingerprint
 //   OpenStep          AnalyzeStep, → profile space; nothing looked up
 //
-// Concept: what could not be measured is a note in the plan, not an error; what
-// was not worth it is listed there with its reason (selection.h). On request
-// everything is measured.
+// Concept: a program that could not be measured is a note in the plan, not an
+// error. A program that was not worth it is listed there with its reason
+// (selection.h). On request everything is measured.
 // Threads: one request per call; the store and the measurer may be shared.
 // Errors: kInvalidArgument for a bad module, mesh or limit; kUnavailable where
 // nothing could be measured; those of the store and of search::Solve.

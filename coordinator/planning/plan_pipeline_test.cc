@@ -124,10 +124,10 @@ TEST_F(PlanPipelineTest, AnImpossibleLimitNamesTheLeastMemory) {
   EXPECT_FALSE(plan->feasible());
   EXPECT_GT(plan->least_memory_bytes(), 1000);
   request.set_device_memory_bytes(plan->least_memory_bytes());
-  const auto least_memory = Plan(request);
-  ASSERT_TRUE(least_memory.ok()) << least_memory.status();
-  EXPECT_TRUE(least_memory->feasible());
-  EXPECT_LE(least_memory->predicted().peak_bytes(), plan->least_memory_bytes());
+  const auto smallest = Plan(request);
+  ASSERT_TRUE(smallest.ok()) << smallest.status();
+  EXPECT_TRUE(smallest->feasible());
+  EXPECT_LE(smallest->predicted().peak_bytes(), plan->least_memory_bytes());
 }
 
 TEST_F(PlanPipelineTest, TheFiguresOfSegmentsAddUp) {

@@ -84,13 +84,13 @@ absl::StatusOr<std::vector<problem::Choice>> FindExtremePlans(
   std::vector<problem::Choice> plans;
   ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
   if (answer.plan.has_value()) plans.push_back(answer.plan->choice);
-  problem::PlanProblem least_memory = problem;
-  least_memory.memory_limit_bytes = 0;
-  ASSIGN_OR_RETURN(answer, search::Solve(least_memory));
+  problem::PlanProblem min_memory = problem;
+  min_memory.memory_limit_bytes = 0;
+  ASSIGN_OR_RETURN(answer, search::Solve(min_memory));
   if (!answer.least_memory_bytes.has_value()) return plans;
-  least_memory.memory_limit_bytes = answer.least_memory_bytes;
-  least_memory.headroom_percent = 0;
-  ASSIGN_OR_RETURN(answer, search::Solve(least_memory));
+  min_memory.memory_limit_bytes = answer.least_memory_bytes;
+  min_memory.headroom_percent = 0;
+  ASSIGN_OR_RETURN(answer, search::Solve(min_memory));
   if (answer.plan.has_value()) plans.push_back(answer.plan->choice);
   return plans;
 }

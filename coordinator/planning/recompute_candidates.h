@@ -3,11 +3,11 @@
 //
 // Concept: every configuration that stands in the problem at every position of
 // a group adds a dozen configurations, and a program that must be measured.
-// Under a short memory few matter: those of the best plan, of the least-memory
-// plan, and of the ones that recompute the fastest and the one that keeps
-// fewest bytes.
+// Under memory pressure few matter: those of the best plan and of the plan of
+// minimum memory. Of those that recompute, the fastest and the one that keeps
+// the fewest bytes matter, too.
 // In → Out: a measured step with recomputation open → the configurations that
-// recompute, as StrategyRequest.grouped wants them, at most kMaxGrouped per
+// recompute, as StrategyRequest.grouped wants them. At most kMaxGrouped per
 // type; none where no type has groups.
 // Errors: those of search::Solve.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_RECOMPUTE_CANDIDATES_H_

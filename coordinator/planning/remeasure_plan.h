@@ -2,7 +2,7 @@
 //
 // Concept: what `meshwright profiles remeasure` does. The programs that a
 // plan's prediction is a sum of are measured again where their rows are noisy
-// or gone, or all of them; the store adds the measurements to what it keeps. In
+// or gone, or all of them. The store adds the measurements to what it keeps. In
 // -> Out: a plan and its request -> a row of the report for each program.
 // Threads: one. Errors: kFailedPrecondition where the devices are others than
 // the plan's; kInvalidArgument for a plan with stages; those of measuring.

@@ -1,8 +1,8 @@
 // SymbolicPlan: a plan for people with no device.
 //
 // Concept: nothing is measured. The op-level solver chooses by roofline and
-// links of an assumed device; every block takes its nearest strategy. What is
-// predicted is the op-level plan's cost, and the notes of the plan say so.
+// links of an assumed device; every block takes its nearest strategy. The
+// prediction is the op-level plan's cost, and the notes of the plan say so.
 // Errors: kInvalidArgument for a bad module, mesh or limit.
 // Source: papers/map_colossal_auto.txt 5.1; design section 7 ("plans where
 // there is no device").

@@ -51,11 +51,11 @@ TEST(SymbolicPlanTest, AMemoryLimitIsKeptOrRefusedWithTheLeast) {
   EXPECT_FALSE(none->feasible());
   EXPECT_GT(none->least_memory_bytes(), 1000);
   request.set_device_memory_bytes(none->least_memory_bytes());
-  const auto least = MakeSymbolicPlan(request);
-  ASSERT_TRUE(least.ok()) << least.status();
-  EXPECT_TRUE(least->feasible());
-  EXPECT_LE(least->predicted().peak_bytes(), none->least_memory_bytes());
-  EXPECT_GE(least->predicted().step_seconds(),
+  const auto smallest = MakeSymbolicPlan(request);
+  ASSERT_TRUE(smallest.ok()) << smallest.status();
+  EXPECT_TRUE(smallest->feasible());
+  EXPECT_LE(smallest->predicted().peak_bytes(), none->least_memory_bytes());
+  EXPECT_GE(smallest->predicted().step_seconds(),
             free->predicted().step_seconds());
 }
 

@@ -50,10 +50,11 @@ store::Results MeasureAgain(const store::Results& exact, uint64_t seed) {
   return rows;
 }
 
-int Most(const std::map<std::vector<int>, int>& counts) {
-  int most = 0;
-  for (const auto& [plan, count] : counts) most = std::max(most, count);
-  return most;
+int FindMaxCount(const std::map<std::vector<int>, int>& counts) {
+  int max_count = 0;
+  for (const auto& [plan, count] : counts)
+    max_count = std::max(max_count, count);
+  return max_count;
 }
 
 struct Tally {
@@ -92,8 +93,8 @@ Tally Count(const std::string& model, uint64_t machine) {
                                       answer->plan->choice)];
     ++tally.runs;
   }
-  tally.agreeing = Most(agreeing);
-  tally.fastest = Most(fastest);
+  tally.agreeing = FindMaxCount(agreeing);
+  tally.fastest = FindMaxCount(fastest);
   return tally;
 }
 

@@ -3,10 +3,10 @@
 //
 // Concept: a configuration that another plan measured is known, whatever the
 // selection decided. Of those without rows, the excluded ones are no part of a
-// faster plan; those not reached may be, so the bound takes them at the low end
-// of their estimates. The certificate covers measured configurations.
-// Where a plan was asked not to wait and the decision still wants programs, a
-// note says how many.
+// faster plan. Those not reached may be, so the bound takes them at the low end
+// of their estimates. The certificate covers measured configurations. Where a
+// plan was asked not to wait and the decision still wants programs, a note says
+// how many.
 // In → Out: a decision and a step with its results → the step with its verdicts
 // and counts.
 // Errors: those of BuildProblem and search::Solve.

@@ -5,7 +5,7 @@
 // second; the leader prolongs its term by that. Every write of a plan states
 // the epoch, so a leader that was replaced while it slept changes nothing.
 // Between two answers of the store a leader trusts its own clock for one term
-// from the moment it asked, which ends before the row does.
+// from the moment it asked. That ends before the row does.
 //
 //   following ── the row has expired ──▶ leading ── not prolonged in time ──▶
 //       following again; the next leadership has a higher epoch
@@ -60,6 +60,7 @@ class Leadership {
   // Another coordinator may lead at once.
   void StepDown() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // By this process's clock; asks nobody.
   bool Leads() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Until it leads; false: it does not within `patience`.
   bool AwaitLeads(absl::Duration patience) const ABSL_LOCKS_EXCLUDED(mutex_);

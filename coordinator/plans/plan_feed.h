@@ -26,6 +26,8 @@ class PlanFeed {
  public:
   using Listener = std::function<void()>;
 
+  // Calls `listener` after every update of the plan, until Unsubscribe. A plan
+  // that does not exist has no updates.
   SubscriptionId Subscribe(store::PlanId plan, Listener listener) {
     base::MutexLock lock(&mutex_);
     const SubscriptionId id{++last_};
@@ -39,6 +41,7 @@ class PlanFeed {
     listeners_.erase({plan, id});
   }
 
+  // The store has an update of the plan: wakes its listeners.
   void Notify(store::PlanId plan) {
     base::MutexLock lock(&mutex_);
     for (auto it = listeners_.lower_bound({plan, SubscriptionId()});

@@ -14,14 +14,15 @@
 namespace meshwright::plans {
 
 // Makes one plan; see coordinator/planning/plan_pipeline.h. `measurer` belongs
-// to this run of it, which returns kCancelled once the plan is cancelled, and a
-// suspension (coordinator/jobs/suspension.h) where its devices are not at hand.
+// to this run of it. The run returns kCancelled once the plan is cancelled, and
+// a suspension (coordinator/jobs/suspension.h) where its devices are not at
+// hand.
 using PlanFunction = std::function<absl::StatusOr<v1::Plan>(
     const v1::PlanRequest& request, jobs::Measurer* measurer,
     const jobs::ProgressFunction& progress)>;
 
-// What the store knows of a plan's programs, on the measurer's devices, of
-// which nothing but their description is asked.
+// The programs of a plan that the store knows, on the measurer's devices. The
+// measurer is only asked for their description.
 using CoverageFunction = std::function<absl::StatusOr<v1::CoverageReport>(
     const v1::PlanRequest& request, jobs::Measurer* measurer)>;
 

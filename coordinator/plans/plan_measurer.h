@@ -1,12 +1,12 @@
 // PlanMeasurer: the Measurer of one run of a plan of the service.
 //
 // Concept: a plan is made for one kind of devices. The first answer to Describe
-// *pins* them: a worker's that is attached, or, where none is, those that an
-// earlier plan was made for, so that a plan whose programs are all known needs
-// no worker. From then on, after a restart too, only workers with equal devices
-// measure for it. Where none is attached the run is suspended, with what the
-// attached ones lack as its reason.
-// Programs that another plan is measuring are left to it (jobs/in_flight.h).
+// *pins* them. They are those of an attached worker, or, without one, those
+// that an earlier plan was made for. A plan whose programs are all known
+// therefore needs no worker. From then on, after a restart too, only workers
+// with equal devices measure for it. Where none is attached the run is
+// suspended, with what the attached ones lack as its reason. Programs that
+// another plan is measuring are left to it (jobs/in_flight.h).
 // Threads: one run, one thread; the stop token from any.
 // Errors: a suspension (jobs/suspension.h), kCancelled after a stop, those of
 // the store of plans and of JobQueue.
@@ -28,7 +28,7 @@
 
 namespace meshwright::plans {
 
-// What a suspended plan waits for.
+// The devices that a suspended plan waits for.
 struct Needs {
   v1::DeviceSpec device;
   std::optional<jobs::DeviceDescription> exactly;

@@ -5,7 +5,7 @@
 // `remeasure` have anything measured, by the measurer of their call.
 // Threads: any number of calls at once.
 // Errors: those of explain::ExplainPlan, explain::AnswerWhatIf,
-// validation::ValidatePlan and planning::RemeasurePlan: kNotFound for a store
+// validation::ValidatePlan and planning::RemeasurePlan. kNotFound for a store
 // that lacks the model or measurements, kInvalidArgument for a mesh that does
 // not fit.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_QUESTIONS_H_
@@ -25,7 +25,7 @@ namespace meshwright::plans {
 
 // Empty ones are not implemented.
 struct PlanQuestions {
-  // What each choice saves (coordinator/explain/explain_plan.h).
+  // The time that each choice saves (coordinator/explain/explain_plan.h).
   std::function<absl::StatusOr<v1::PlanExplanation>(const v1::Plan& plan)>
       explain;
   // How two plans differ (coordinator/explain/difference.h).

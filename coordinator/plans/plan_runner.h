@@ -19,13 +19,14 @@
 //
 // Threads and ownership: Start, Lead, Follow and Stop from one thread, the rest
 // from any, in between. The planning function is called on threads of the
-// runner. What Dependencies points to outlives it.
-// Errors: those of the store of plans; Submit gives kInvalidArgument for a
+// runner. The objects that Dependencies points to outlive it.
+// Errors: those of the store of plans. Submit gives kInvalidArgument for a
 // request without a module, kNotFound for a module that was not put,
 // kResourceExhausted beyond the quota, kUnavailable while the coordinator
-// drains; Cancel gives kUnavailable where another one leads. A store that fails
-// in mid-plan leaves the plan as it stands; it is run again by the next
-// coordinator or leader.
+// drains. Cancel gives kUnavailable where another one leads. Cover gives
+// kUnimplemented without Dependencies::cover. A store that fails in mid-plan
+// leaves the plan as it stands; it is run again by the next coordinator or
+// leader.
 // Source: design, sections 1 and 6.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
@@ -56,7 +57,7 @@
 
 namespace meshwright::plans {
 
-// What a submission may take, as its namespace's quota says.
+// The limits of a submission, from its namespace's quota.
 struct PlanQuota {
   store::PlanLimits limits;
   std::optional<int64_t> programs;  // that the plan may have measured

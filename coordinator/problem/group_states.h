@@ -4,7 +4,7 @@
 // Concept: what a member of a group needs while its backward pass runs depends
 // on how many members come before it (rematerialization/groups.h). So a
 // configuration in a group stands in the problem once for every position it may
-// have, and only a walk 0, 1, .., p of one sharding is allowed:
+// have. Only a walk 0, 1, .., p of one sharding is allowed:
 //
 //   copies of a run   plain  first@0  inner@1  last@2  first@0  last@1
 //   entrance kept              yes                        yes
@@ -33,7 +33,7 @@ struct GroupState {
 
 // The largest group in a run of `copies`. Groups of k keep copies / k
 // entrances and need k - 1 members' values at once, which are no smaller than
-// an entrance: beyond sqrt(copies) a larger one frees nothing, unless another
+// an entrance. Beyond sqrt(copies) a larger one frees nothing, unless another
 // segment's transient is as large. 2 copies under the root leave room for that.
 int CountMaxMembers(int copies);
 
@@ -43,7 +43,7 @@ std::vector<GroupState> ListGroupStates(
     const std::vector<space::Configuration>& configurations,
     const std::vector<char>& known, int max_members);
 
-// What a state needs more than its configuration does alone.
+// The bytes that a state needs beyond those of its configuration alone.
 int64_t CountGroupTransientBytes(const space::Configuration& configuration,
                                  int position);
 

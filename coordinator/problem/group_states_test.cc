@@ -33,11 +33,11 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(MaxMembersTest, GrowsWithTheRootAndEndsAtEight) {
-  std::vector<int> most;
+  std::vector<int> max_members;
   for (int copies : {1, 2, 3, 4, 8, 24, 96, 1000}) {
-    most.push_back(CountMaxMembers(copies));
+    max_members.push_back(CountMaxMembers(copies));
   }
-  EXPECT_THAT(most, ElementsAre(1, 2, 3, 3, 4, 7, 8, 8));
+  EXPECT_THAT(max_members, ElementsAre(1, 2, 3, 3, 4, 7, 8, 8));
 }
 
 TEST(StatesOfTest, APositionEach) {
@@ -163,7 +163,7 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
     }
     std::map<SegmentIndex, int64_t>
         rematerialized;  // what waits for its backward pass
-    int64_t most = 0;
+    int64_t max_live = 0;
     for (size_t behind = count; behind > 0; --behind) {
       const SegmentIndex s(behind - 1);
       if (At(choice, s).role.handed && !rematerialized.contains(s)) {
@@ -182,10 +182,10 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
         continue;
       }
       for (const auto& [member, bytes] : rematerialized) live += bytes;
-      most = std::max(most, live);
+      max_live = std::max(max_live, live);
     }
     EXPECT_THAT(rematerialized, IsEmpty());
-    cost.peak_bytes += most;
+    cost.peak_bytes += max_live;
     return cost;
   }
 
@@ -275,14 +275,14 @@ TEST_P(GroupProblemTest, AgreesWithAWalkThroughEveryPlan) {
   const auto by_bytes = [](const Cost& a, const Cost& b) {
     return a.peak_bytes < b.peak_bytes;
   };
-  const int64_t least =
+  const int64_t min_bytes =
       std::min_element(costs.begin(), costs.end(), by_bytes)->peak_bytes;
-  const int64_t most =
+  const int64_t max_bytes =
       std::max_element(costs.begin(), costs.end(), by_bytes)->peak_bytes;
-  limited.memory_limit_bytes = least - 1;
-  EXPECT_EQ(search::Solve(limited)->least_memory_bytes, least);
+  limited.memory_limit_bytes = min_bytes - 1;
+  EXPECT_EQ(search::Solve(limited)->least_memory_bytes, min_bytes);
   for (int percent : {0, 1, 3, 10, 30, 60}) {
-    const int64_t limit = least + (most - least) / 100 * percent;
+    const int64_t limit = min_bytes + (max_bytes - min_bytes) / 100 * percent;
     std::optional<Picoseconds> fastest;
     for (const Cost& it : costs) {
       if (it.peak_bytes > limit) continue;

@@ -1,4 +1,4 @@
-// What a plan may use of a device's memory.
+// The share of a device's memory that a plan may use.
 //
 // Concept: a plan's peak is a sum over segments. The compiler schedules the
 // whole step: it computes some values earlier, and so holds them longer, than

@@ -1,8 +1,8 @@
 // From measured programs to a PlanProblem and back.
 //
-// Concept: every run of equal segments becomes one node with a repeat count;
-// the configurations of its type that were measured become the node type's,
-// boundary resharding the tables; a parameter that two segments share forbids
+// Concept: every run of equal segments becomes one node with a repeat count.
+// The measured configurations of its type become the node type's, boundary
+// resharding becomes the tables. A parameter that two segments share forbids
 // the pairs that would split it in two ways. Configurations in a group of
 // segments that recompute together are there once per position
 // (group_states.h). Shapes: `usable[t]` maps configurations of the problem to

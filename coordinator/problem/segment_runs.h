@@ -1,8 +1,9 @@
 // SegmentRun: equal segments in a row, which are one node of the problem.
 //
 // Concept: a run ends where an edge leaves other than to the next equal
-// segment, and where a step is another than from the first copy of the type to
-// the second: what two copies share and hand on is stated once per type.
+// segment. It also ends where a step differs from that of the first copy of the
+// type to the second. Values that two copies share and hand on are stated once
+// per type.
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_SEGMENT_RUNS_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_SEGMENT_RUNS_H_
 

@@ -4,7 +4,7 @@
 // Concept: all readers of a parameter split it alike. Types that share some are
 // a group; configurations that split alike all that is shared have one number,
 // a *decision*. Where every type of a group reads all that any of them reads,
-// the group can change its decision as a whole; elsewhere (an embedding shared
+// the group can change its decision as a whole. Elsewhere (an embedding shared
 // with one segment, a weight with another) only configurations of one decision
 // are compared.
 // In → Out: analysis, profile space, configurations of a problem → groups.

@@ -1,8 +1,9 @@
 // AnswerCache: reshardings by content, each problem solved once.
 //
 // Concept: the key is the SHA-256 of the problem without its names, in the
-// order of its tasks and hosts, of the solver and, if the solver draws random
-// numbers, of the seed. Tasks or hosts in another order are another problem.
+// order of its tasks and hosts, and of the solver. If the solver draws random
+// numbers, the seed is part of it. Tasks or hosts in another order are another
+// problem.
 //
 //   unknown ──▶ solving ──▶ kept ──more time──▶ solving ──▶ kept (the better)
 //                              └── proven: for good
@@ -72,6 +73,7 @@ class AnswerCache {
   absl::StatusOr<Served> Solve(const reshard::ReshardProblem& problem,
                                const reshard::Options& options);
 
+  // Since the cache was made.
   Statistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

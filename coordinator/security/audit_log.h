@@ -29,6 +29,7 @@ struct AuditEntry {
 class AuditLog {
  public:
   virtual ~AuditLog() = default;
+  // From any thread. Errors are the log's own: a call does not fail by it.
   virtual void Record(const AuditEntry& entry) = 0;
 };
 

@@ -12,7 +12,7 @@
 // Threads: any. Errors: Open and Reload give what ReadTokenFile does; a file
 // that is wrong leaves the old tokens in force. Admit gives kUnauthenticated
 // (no token, an unknown or expired one), kPermissionDenied (not the role) or
-// kUnimplemented (no such RPC); each one sentence with the way out.
+// kUnimplemented (no such RPC). Each is one sentence with the way out.
 // Ownership: what Options points to outlives the guard.
 #ifndef MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_
 #define MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_
@@ -55,16 +55,21 @@ class Guard {
     AuditLog* audit = nullptr;  // null: none
   };
 
+  // Reads the token file. Errors: those of ReadTokenFile.
   static absl::StatusOr<std::unique_ptr<Guard>> Open(const Options& options);
 
+  // OK: the caller may make this call. Errors: see above.
   absl::Status Admit(const Call& call) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Of a call that was admitted and is still open; its errors are Admit's.
   absl::Status MayGoOn(const Call& call) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Who makes the call. Errors: kUnauthenticated, as Admit's. Without a token
+  // file it gives an administrator.
   absl::StatusOr<Caller> Identify(const Call& call) const
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Without a number where the token file has none for the namespace.
   Quota FindQuota(const std::string& name_space) const
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Writes the decision to the audit log, if there is one.
   void Record(const Call& call, const std::string& who,
               const absl::Status& outcome) const;
 

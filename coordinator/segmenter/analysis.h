@@ -1,8 +1,8 @@
 // Analysis: everything the segmenter knows of one training step.
 //
 // Concept: module -> forward and backward -> blocks -> gradients -> segments ->
-// canonical segment graphs and their types, in one value that the profile
-// space, the export and `analyze` read. In -> Out: ir::Module and the mesh ->
+// canonical segment graphs and their types. The profile space, the export and
+// `analyze` read this one value. In -> Out: ir::Module and the mesh ->
 // Analysis. Shapes: `type_of_segment[s]` indexes `types`; a type is represented
 // by the first segment that has its fingerprint and that the request's rules
 // treat alike. Errors: kInvalidArgument when the step has no loss output

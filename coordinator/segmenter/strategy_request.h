@@ -1,4 +1,4 @@
-// What a person opens, pins and forbids.
+// The strategies that a person opens, pins and forbids.
 //
 // Concept: the search space is CFP's unless a request opens more; rules then
 // narrow what blocks, segments and arguments may take. Rules never move the
@@ -53,7 +53,7 @@ struct StrategyRequest {
 
 using ArgumentSharding = std::pair<int, std::vector<int>>;
 
-// What the rules leave.
+// The strategies that the rules leave.
 struct Allowed {
   // Switches by block; a segment takes what all of its blocks allow.
   std::vector<std::vector<SegmentSwitch>> switches;

@@ -1,10 +1,10 @@
 // FindMemoryMultiplier: what a byte is worth where a memory limit binds.
 //
-// Concept: the fastest plan under a limit is about the one of least time +
-// multiplier * bytes, for the smallest multiplier whose plan fits (a Lagrange
-// multiplier, found by bisection). 0 where the fastest plan of all fits; the
-// largest one tried where none does, so that the least-memory configurations
-// stay.
+// Concept: the fastest plan under a limit is about the one of minimum time +
+// multiplier * bytes. The multiplier (of Lagrange) is the smallest one whose
+// plan fits, found by bisection. 0 where the fastest plan of all fits; the
+// largest one tried where none does, so that the configurations of minimum
+// memory stay.
 // Errors: those of search::Solve.
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_MEMORY_MULTIPLIER_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_MEMORY_MULTIPLIER_H_

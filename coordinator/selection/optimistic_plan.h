@@ -2,10 +2,10 @@
 // limit if every estimate is met at its low end.
 //
 // Concept: where memory is short, the number of programs may run out before
-// every promising configuration is measured, and few plans lie just under the
-// limit: measured configurations must fit together. The optimistic plan names
-// what to measure first. Once measured, it is the plan or shows that another
-// one is. Where it is measured throughout, no other plan is faster.
+// every promising configuration is measured. Few plans lie just under the
+// limit, so measured configurations must fit together. The optimistic plan
+// names what to measure first. Once measured, it is the plan or shows that
+// another one is. Where it is measured throughout, no other plan is faster.
 // In → Out: a problem with measured and estimated configurations → the
 // estimated ones of its plan; empty where no plan fits. Unknown configurations
 // are no part of it.

@@ -1,7 +1,7 @@
 // Pruning: which configurations of a problem no plan gains by.
 //
-// Concept: an estimated configuration a is excluded by a measured one b of its
-// type if even the low end of its estimate is no better, whatever the
+// Concept: a measured configuration b excludes an estimated one a of its type
+// in one case. Even the low end of a's estimate is no better, whatever the
 // neighbours are:
 //
 //     t(b) + Bound(a, b)  <=  estimate(a) * (1 - margin)
@@ -9,16 +9,16 @@
 // Then b can take the place of a in every plan of every depth, so that the
 // fastest plan without a is the fastest plan. With a multiplier on memory the
 // same holds for time + multiplier * bytes, of which the plan under a limit is
-// about the optimum (memory_multiplier.h); a larger transient of b counts in
+// about the optimum (memory_multiplier.h). A larger transient of b counts in
 // full. Types that share parameters (shared_parameter_groups.h) are compared as
 // if each copy decided for itself. There b takes the place of a at once if both
 // split alike what is shared. If not, a is excluded if another decision has
-// such a b for every configuration of a's decision, in every type of the group:
-// a plan with a can then change all readers to that decision, copy by copy,
-// and is never slower.
+// such a b for every configuration of a's decision, in every type of the group.
+// A plan with a can then change all readers to that decision, copy by copy, and
+// is never slower.
 // In → Out: problem with measured and estimated configurations → exclusions,
-// and the open ones to measure next: those that no open rival is expected to
-// exclude once it is measured, the most promising first.
+// and the open ones to measure next, the most promising first. These are the
+// ones that no open rival is expected to exclude once it is measured.
 // Errors: none.
 // Source: design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_PRUNING_H_

@@ -112,10 +112,10 @@ TEST(SwitchCostsTest, NoNeighboursMakeAChangeMoreExpensive) {
         pair(0, 3, 1, kConfigurations);
         pair(1, kConfigurations, 1, kConfigurations);
         pair(1, kConfigurations, 2, 3);
-        const auto most = costs.Bound(kSecond, a, b);
-        EXPECT_EQ(most.has_value(), !forbidden) << seed << " " << a << b;
-        if (most && !forbidden) {
-          EXPECT_EQ(*most, worst) << seed << a << b;
+        const auto bound = costs.Bound(kSecond, a, b);
+        EXPECT_EQ(bound.has_value(), !forbidden) << seed << " " << a << b;
+        if (bound && !forbidden) {
+          EXPECT_EQ(*bound, worst) << seed << a << b;
         }
       }
     }

@@ -3,11 +3,11 @@
 // Concept: two stages. First, what everything else is estimated from: halves,
 // resharding, and the segment types that are not estimated. Then, in batches,
 // the configurations that may still be part of a fastest plan, together with
-// the baselines, until every other one is excluded (pruning.h) or the number of
-// programs is used up. Next repeats all batches and stops at the first
-// that has not been measured, so that what else a store holds, or how
-// often a plan was interrupted, changes no decision; nor does the depth of the
-// model.
+// the baselines. That ends when every other one is excluded (pruning.h) or the
+// number of programs is used up. Next repeats all batches and stops at the
+// first that has not been measured. Decisions therefore do not depend on what
+// else a store holds or how often a plan was interrupted, nor on the depth of
+// the model.
 //
 //   Next ─▶ measure ─▶ Next ─▶ measure ─▶ ... ─▶ nothing to measure: verdicts
 //
@@ -30,13 +30,13 @@ namespace meshwright::selection {
 
 // A plan measures at most this many programs, more where switches are open. It
 // measures at least kMinMeasuredWhole configurations of every type that is
-// estimated from its halves or blocks, and kMinMeasuredOfProxied of one that is
-// estimated from another type. Where the mandatory programs leave too few for
-// that, and a type's cost is more than kMaxProxyScale times its proxy's, or
-// less by that factor, all of its configurations may be measured. If the
-// mandatory programs exceed the number, small types are estimated from single
-// blocks, starting with the types used by the fewest segments, if that keeps
-// the number.
+// estimated from its halves or blocks. Of a type that is estimated from another
+// one it measures at least kMinMeasuredOfProxied. The mandatory programs may
+// leave too few for that. If a type's cost then differs from its proxy's by
+// more than the factor kMaxProxyScale, all of its configurations may be
+// measured. If the mandatory programs exceed the number, small types are
+// estimated from single blocks, if that keeps the number. The types used by the
+// fewest segments come first.
 inline constexpr int kMaxPrograms = 60;
 inline constexpr int kMaxProgramsWithSwitches = 120;
 inline constexpr int kMinMeasuredWhole = 6;
@@ -65,12 +65,14 @@ class Selection {
   // Programs beside those of the space.
   const std::vector<v1::Program>& halves() const { return halves_->programs(); }
 
+  // The programs to measure next, or the verdicts where nothing is left to
+  // measure. `results`: all rows known so far, by key.
   absl::StatusOr<Decision> Next(const store::Results& results) const;
   // The verdicts of these rows where nothing more may be measured: whatever may
   // still be part of a fastest plan is not reached.
   absl::StatusOr<Decision> Conclude(const store::Results& results) const;
 
-  // What Next asks for in all at most.
+  // The maximum number of programs that Next asks for in all.
   int MaxPrograms() const;
 
  private:
@@ -80,8 +82,8 @@ class Selection {
   // Estimates small types from single blocks, as far as the number of programs
   // asks.
   void ReduceMandatory(const std::vector<int>& base);
-  // What is measured whatever comes out: the first, the baselines, and enough
-  // of every type with a proxy to compare the two.
+  // The programs that are measured in any case: the first, the baselines, and
+  // enough of every type with a proxy to compare the two.
   int CountMandatory() const;
 
   const segmenter::Analysis& analysis_;

@@ -2,10 +2,10 @@
 // boundaries, whatever its neighbours are.
 //
 // Concept: a copy meets the tables of its edges and of its neighbouring copies.
-// For each of them the change from a to b adds at most max_x T(b, x) - T(a, x),
-// over the neighbour's configurations x that allow a. Summed over the tables
-// that one copy meets together, and the largest over the places that a copy can
-// have:
+// For each of them the change from a to b adds at most max_x T(b, x) - T(a, x).
+// The maximum is over the neighbour's configurations x that allow a. Summed
+// over the tables that one copy meets together, and the largest over the places
+// that a copy can have:
 //
 //   first of a run   edges that come in, next copy
 //   within           copy before, next copy     also where the run is short, so

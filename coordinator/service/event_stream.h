@@ -46,6 +46,7 @@ class EventStream : public Reactor {
 
   EventStream() : outbox_(this) {}
 
+  // Queues an event; never waits. Nothing may be sent after Finish.
   void Send(Event event) { outbox_.Send(std::move(event)); }
   void Finish(const absl::Status& status) { outbox_.Finish(ToRpc(status)); }
   std::stop_token stop() { return stop_.get_token(); }

@@ -24,6 +24,8 @@ class HeldStreams {
 
   explicit HeldStreams(int maximum) : maximum_(maximum) {}
 
+  // A place, held as long as the slot lives. kResourceExhausted where all are
+  // taken.
   absl::StatusOr<Slot> Take() {
     if (count_->fetch_add(1) >= maximum_) {
       count_->fetch_sub(1);

@@ -1,4 +1,4 @@
-// What a caller sees of a job that is another team's.
+// The part of another team's job that a caller sees.
 //
 // Concept: whoever may read sees every job, since it says why his own waits:
 // its state, its size and its workers. Whose it is and what for is for those

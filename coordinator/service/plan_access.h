@@ -2,7 +2,7 @@
 //
 // Concept: a coordinator without tokens shows everyone everything. With them a
 // caller submits as itself, with a priority of 0 at most, and into the
-// namespace of its token; it sees the plans of that namespace and the shared
+// namespace of its token. It sees the plans of that namespace and the shared
 // ones, and ends its own. An administrator sees and ends all. Threads: pure
 // functions. Errors: kNotFound for a plan of another namespace, as if there
 // were none; kPermissionDenied for one to end that is somebody else's.

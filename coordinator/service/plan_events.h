@@ -1,4 +1,4 @@
-// What the updates of a plan mean to one who waits for it.
+// Turns the updates of a plan into events for one who waits for it.
 //
 // Concept: MakePlan is submit and watch, at the service and in its client; both
 // read updates by this rule.

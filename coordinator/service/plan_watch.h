@@ -47,6 +47,8 @@ class PlanWatch : public Reactor {
   };
   using Translate = std::function<Translated(v1::PlanUpdate&&)>;
 
+  // A watch that holds itself until the call is over. `runner` and `calls`
+  // outlive it.
   static std::shared_ptr<PlanWatch> Make(plans::PlanRunner* runner,
                                          base::ThreadPool* calls,
                                          Translate translate) {

@@ -45,9 +45,12 @@ class PlanningClient {
 
   virtual ~PlanningClient() = default;
 
+  // Submits the plan and watches it to its end; the plan goes on if the caller
+  // leaves. Errors: the reason of a plan that failed or was cancelled, too.
   virtual absl::StatusOr<v1::Plan> MakePlan(
       const v1::PlanRequest& request, const jobs::ProgressFunction& on_progress,
       const std::stop_token& stop) = 0;
+  // Returns after the last event. `on_event` is called on this thread.
   virtual absl::Status Compare(const v1::CompareRequest& request,
                                const OnCompare& on_event,
                                const std::stop_token& stop) = 0;
@@ -60,19 +63,27 @@ class PlanningClient {
   // A module that the coordinator does not have is put first.
   virtual absl::StatusOr<v1::PlanRecord> SubmitPlan(
       const v1::SubmitPlanRequest& request) = 0;
+  // kNotFound for an id that the caller's namespace does not have, here and
+  // below.
   virtual absl::StatusOr<v1::PlanRecord> GetPlan(const std::string& id) = 0;
+  // Newest first, without their plans; empty where none matches.
   virtual absl::StatusOr<v1::ListPlansResponse> ListPlans(
       const v1::ListPlansRequest& request) = 0;
   // Returns when the plan has ended, or with kCancelled after a stop.
   virtual absl::Status WatchPlan(const v1::WatchPlanRequest& request,
                                  const OnUpdate& on_update,
                                  const std::stop_token& stop) = 0;
+  // Its state after it; a plan that had ended is left as it is. kUnavailable
+  // where another coordinator leads.
   virtual absl::StatusOr<v1::PlanRecord> CancelPlan(const std::string& id) = 0;
   // Of plans that are done, by id.
   virtual absl::StatusOr<v1::PlanExplanation> ExplainPlan(
       const std::string& id) = 0;
+  // From plan `a` to plan `b`. kFailedPrecondition for one that is not done.
   virtual absl::StatusOr<v1::PlanDifference> DiffPlans(
       const std::string& a, const std::string& b) = 0;
+  // From the plan and the store, nothing is measured. Errors: those of
+  // explain::AnswerWhatIf, kFailedPrecondition for a plan that is not done.
   virtual absl::StatusOr<v1::Plan> AskWhatIf(
       const std::string& id, const v1::WhatIfChange& change) = 0;
   // Returns after the report, or with kCancelled after a stop.
@@ -103,20 +114,30 @@ class PlanningClient {
       const std::string& team, const NextData& next,
       const std::stop_token& stop) = 0;
 
+  // Jobs that are done first. Those of other teams are without owner and plan.
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
+  // The attached ones.
   virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers() = 0;
 
   // ---- administrators
+  // Errors of all these: kPermissionDenied for a caller who is no
+  // administrator, kNotFound for an unknown job or worker.
   virtual absl::StatusOr<v1::JobDetails> GetJob(
       const v1::JobRequest& request) = 0;
+  // The plan that waits for it fails. kFailedPrecondition for a job that is
+  // over, here and for RetryJob.
   virtual absl::StatusOr<v1::JobSummary> CancelJob(
       const v1::JobRequest& request) = 0;
+  // The programs that it failed at are tried at once.
   virtual absl::StatusOr<v1::JobSummary> RetryJob(
       const v1::JobRequest& request) = 0;
+  // Gives it no more leases until it is resumed; the one at hand ends.
   virtual absl::StatusOr<v1::WorkerSummary> DrainWorker(
       const v1::WorkerRequest& request) = 0;
+  // The same, and takes its lease back.
   virtual absl::StatusOr<v1::WorkerSummary> QuarantineWorker(
       const v1::WorkerRequest& request) = 0;
+  // It is trusted, and gets leases again.
   virtual absl::StatusOr<v1::WorkerSummary> ResumeWorker(
       const v1::WorkerRequest& request) = 0;
 };

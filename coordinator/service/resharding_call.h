@@ -1,6 +1,6 @@
 // The call PlanResharding of the service Planning.
 //
-// Concept: the search runs on a thread of its own and may take until the call's
+// Concept: the search runs on a thread of its own. It may take until the call's
 // deadline, less what the answer needs to get back; see resharding.proto.
 // Ownership: the reactor owns itself; `calls` and `cache` outlive the server.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_

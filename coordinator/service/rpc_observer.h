@@ -28,6 +28,7 @@ struct Rpc {
 class RpcObserver {
  public:
   virtual ~RpcObserver() = default;
+  // Called before the handler.
   virtual void BeginRpc(const Rpc& rpc) = 0;
   // kCancelled also where the client left before an answer.
   virtual void EndRpc(const Rpc& rpc, absl::StatusCode code,

@@ -1,10 +1,10 @@
 // ServerCredentials: the transport of a coordinator's port, with its guard.
 //
 // Concept: the guard stands in gRPC's own authentication hook, before any
-// handler: a new RPC is guarded without a line of its own, and needs only its
+// handler. A new RPC is guarded without a line of its own, and needs only its
 // row in coordinator/security/rpc_roles.h. The hook exists on secure transports
-// alone; plain unix sockets and loopback take gRPC's local credentials, which
-// change no byte on the wire, so that plain clients still speak to them.
+// alone. Plain unix sockets and loopback take gRPC's local credentials. These
+// change no byte on the wire, so plain clients still speak to them.
 //   Local credentials refuse peers that are not of this machine. Beyond it
 // without TLS (--insecure) there is no guard, and no tokens either
 // (coordinator/security/listening.h).
@@ -34,7 +34,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
     const std::string& address, const security::Listening& listening,
     const security::Guard* guard, RpcObserver* observer);
 
-// What a handler may ask the guard about its own call.
+// The call of a handler, for its questions to the guard.
 security::Call DescribeCall(const grpc::CallbackServerContext& context,
                             const std::string& path);
 

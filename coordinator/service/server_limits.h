@@ -36,7 +36,8 @@ struct ServerLimits {
 
 void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder);
 
-// What the health service says of the server and of each service of proto/v1.
+// Sets the answer of the health service for the server and each service of
+// proto/v1.
 void SetServing(bool serving, grpc::Server* server);
 
 }  // namespace meshwright::service

@@ -1,9 +1,9 @@
 // ProfileSpace: every program the plan of a step can be made of.
 //
-// Concept: per segment type one configuration for every combination of its
-// blocks' strategies (block_configurations.h); per pair of neighbouring segment
-// types one resharding for every pair of boundary shardings (boundaries.h). A
-// prologue or epilogue has no strategies; its configurations are the boundary
+// Concept: a segment type has one configuration for every combination of its
+// blocks' strategies (block_configurations.h). A pair of neighbouring segment
+// types has one resharding for every pair of boundary shardings (boundaries.h).
+// A prologue or epilogue has no strategies. Its configurations are the boundary
 // shardings its neighbour can have, times the shardings of the parameters it
 // shares with another segment (end_configurations.h). Segments of blocks that
 // share parameters are linked (parameter_links.h). Equal programs are kept

@@ -5,7 +5,7 @@
 // passes through a stage is split there along its first dimension. All tensors
 // of a direction are one resharding problem (planner/reshard): unit tasks
 // between hosts. Between rows of the cluster a host is a row, with the
-// network's port; within a row every device is a host with a port of its own.
+// network's port. Within a row every device is a host with a port of its own.
 // Units: bytes of one micro-batch, bytes per second.
 // Errors: those of reshard::Decompose and reshard::Solve.
 // Source: papers/cross_mesh_resharding.txt 2.2 and 3; design section 8.
@@ -60,6 +60,7 @@ struct TransferPlan {
   reshard::ReshardProblem problem;        // task ids "tensor.unit"
   std::optional<reshard::Answer> answer;  // none: nothing crosses
 
+  // Zero where nothing crosses.
   pipeline::Picoseconds Time() const;
 };
 
@@ -81,6 +82,9 @@ class BoundaryPlanner {
   // kind.
   pipeline::Transfer Bound(const segmenter::Analysis& analysis, int cut) const;
 
+  // The tensors that cross between the two stages, and their time; equal
+  // boundaries are scheduled once. Errors: those of decomposing and of
+  // scheduling (planner/reshard).
   absl::StatusOr<BoundaryPlan> Plan(const StageSide& before,
                                     const StageSide& behind);
 

@@ -5,10 +5,10 @@
 //         row 1   4 5 6 7                2x4 of whole rows
 //
 // Concept: a stage has 2^k devices of one row, or whole rows. Any such stages
-// of as many devices as the cluster has fit into it: rows are cut in halves,
+// of as many devices as the cluster has fit into it. Rows are cut in halves,
 // and a stage takes the smallest piece that is large enough. So no two free
-// pieces are of one size, all of them together are smaller than what the next
-// stage needs where none is large enough, and then there is a whole row left.
+// pieces are of one size. Where none is large enough for the next stage, all of
+// them together are smaller than it, and a whole row is left.
 // Shapes: devices are numbered row-major.
 // Errors: kInvalidArgument for a cluster that has no two axes, or whose rows
 // hold no power of two.

@@ -4,16 +4,18 @@
 //   skip          ●──────────┊──▶○          crosses behind 1 and behind 2
 //   gradient        ◀────────┊────●
 //
-// Concept: segments in the order of the step make a line. What is made before a
-// cut and read behind it crosses forward, what is made behind and read before
-// crosses backward, every micro-batch once, however many read it. A tensor that
-// crosses several cuts goes through all stages between: stages speak to their
-// neighbours only, as schedules have it. What only the update reads (a tied
-// parameter's gradient, a norm for clipping) and what stands outside of the
-// loop over micro-batches travels once per step and is not among them.
+// Concept: segments in the order of the step make a line. A tensor that is made
+// before a cut and read behind it crosses forward; one that is made behind and
+// read before crosses backward. It crosses once per micro-batch, however many
+// operations read it. A tensor that crosses several cuts goes through all
+// stages between: stages speak to their neighbours only, as schedules have it.
+// Two kinds of values travel once per step and are not among them. Only the
+// update reads the one (a tied parameter's gradient, a norm for clipping). The
+// other stands outside of the loop over micro-batches.
 //
 // A cut is not possible where a forward value is made behind it and read by the
-// forward pass before it, a gradient the other way round, or a tuple crosses.
+// forward pass before it. Neither is it where a gradient goes the other way
+// round, or a tuple crosses.
 // Shapes: cuts[c] lies between segments c and c + 1.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_CROSSINGS_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_CROSSINGS_H_

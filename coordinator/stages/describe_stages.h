@@ -1,8 +1,8 @@
 // A chosen pipeline as a plan writes it.
 //
 // Concept: the stages (stage_writer.h), the boundaries between them, the
-// pipeline's schedule and what it predicts for the step. What was estimated or
-// left out is a note.
+// pipeline's schedule and what it predicts for the step. A note names whatever
+// was estimated or left out.
 // Units: as in v1::Plan.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_DESCRIBE_STAGES_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_DESCRIBE_STAGES_H_

@@ -1,11 +1,11 @@
 // MeasuredMeshes: a step measured on every mesh that a stage may have.
 //
-// Concept: the step is analysed once, for the whole cluster; on the smaller
+// Concept: the step is analysed once, for the whole cluster. On the smaller
 // meshes the same blocks and segments are split in the ways those meshes allow.
-// So a segment is the same everywhere, its programs are keyed by mesh and not
-// by stage, and what a stage measures serves every other stage on such a mesh.
-// A mesh on which the request's rules leave a block nothing, or on which
-// nothing could be measured, is left out with a note; the cluster's must work.
+// So a segment is the same everywhere, and its programs are keyed by mesh and
+// not by stage. The rows of a stage serve every other stage on such a mesh. A
+// mesh on which the request's rules leave a block nothing, or on which nothing
+// could be measured, is left out with a note. The cluster's must work.
 // Errors: kInvalidArgument for a request that asks for what cannot be; those of
 // planning::MeasureStep.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_
@@ -29,7 +29,7 @@
 
 namespace meshwright::stages {
 
-// What the request says of stages, checked.
+// The fields of the request about stages, checked.
 struct StageTerms {
   Cluster cluster;
   Bandwidths bandwidths;

@@ -6,12 +6,12 @@
 //        └──────────── new costs ◀─────────────┘        the best is kept
 //
 // Concept: the partition (planner/pipeline) is exact over the costs of stages
-// and boundaries. How a segment's time splits into passes, and how long the
-// tensors of a boundary take between two meshes, is known only for stages that
-// were chosen before. So the search starts from estimates (pass_time_split.h)
-// and bounds (boundary.h), measures and schedules the chosen stages, and
-// partitions again, until it finds nothing new. The answer is the partition
-// with the shortest simulated step (schedule_partition.h).
+// and boundaries. Two things are known only for stages that were chosen before.
+// They are how a segment's time splits into passes, and how long the tensors of
+// a boundary take between two meshes. So the search starts from estimates
+// (pass_time_split.h) and bounds (boundary.h), measures and schedules the
+// chosen stages, and partitions again, until it finds nothing new. The answer
+// is the partition with the shortest simulated step (schedule_partition.h).
 //
 // In the partition a stage's update counts to every micro-batch by its share,
 // so that all of a stage's work is in its time. Units: picoseconds; bytes per

@@ -3,9 +3,9 @@
 //
 // Concept: as planning::WidenForMemory does for one mesh. A limit that leaves
 // no stages, or stages whose step is longer than without it, opens
-// recomputation for a second look, unless the request opens switches of its
-// own; the better of both is the answer. Errors: those of MeasureMeshes and
-// SearchPartition.
+// recomputation for a second search. A request that opens switches of its own
+// has no second one. The better of both is the answer. Errors: those of
+// MeasureMeshes and SearchPartition.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PARTITION_WITHIN_MEMORY_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_PARTITION_WITHIN_MEMORY_H_
 

@@ -36,7 +36,7 @@ struct PassPrograms {
   space::ProgramPart backward_input;
   space::ProgramPart backward_weight;
   space::ProgramPart update;
-  // What backward_weight finds in memory, but for parameters.
+  // The values that backward_weight finds in memory, without parameters.
   std::vector<int> delayed;
 };
 

@@ -4,16 +4,16 @@
 // Concept: a configuration is measured as one program that does all four. For
 // configurations that a stage uses, the programs of the passes are measured too
 // (pass_variants.h). Other configurations of the type split in the proportions
-// of a measured one; where there is none, by the work counted in the programs
-// of one configuration (estimation::CountWork), and in steps with loops by
-// thirds. Only proportions to the program measured beside them are used. Passes
-// that run as modules hand values over through memory, so all four may take
-// longer than the whole. In a step with a loop over micro-batches the parts of
-// one trip add up to it, and the update outside of the loop is measured apart
-// (space/programs/loop_programs.h). Adding gradients up over micro-batches
-// comes on top, to the gradient of the weights. Units: picoseconds; the passes
-// of one micro-batch, the update of a step. Errors: Measure returns those of
-// planning::Measuring.
+// of a measured one. Where there is none, they split by the work counted in the
+// programs of one configuration (estimation::CountWork), and in steps with
+// loops by thirds. Only proportions to the program measured beside them are
+// used. Passes that run as modules hand values over through memory, so all four
+// may take longer than the whole. In a step with a loop over micro-batches the
+// parts of one trip add up to it. The update outside of the loop is measured
+// apart (space/programs/loop_programs.h). Adding gradients up over
+// micro-batches comes on top, to the gradient of the weights.
+// Units: picoseconds; the passes of one micro-batch, the update of a step.
+// Errors: Measure returns those of planning::Measuring.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PASS_TIME_SPLIT_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_PASS_TIME_SPLIT_H_
 
@@ -50,9 +50,10 @@ class PassTimeSplit {
   PassTimeSplit(const planning::MeasuredStep& step, const StepPasses& passes,
                 int64_t micro_batches, bool sums);
 
+  // From measured programs where Measure had them, else marked `estimated`.
   PassTimes Estimate(const Choice& choice) const;
 
-  // What is there between the two gradients of a micro-batch, on one device.
+  // The bytes held between the two gradients of a micro-batch, on one device.
   int64_t ComputeDelayedBytes(const Choice& choice) const;
 
   // Has those measured that are not yet; whether any of them was. `wait`: false
@@ -65,8 +66,8 @@ class PassTimeSplit {
 
  private:
   // Of the whole: up to the forward pass, the input's gradient, all gradients
-  // and the update; both gradients by one module, if that is not their sum;
-  // what the sums take beside it.
+  // and the update. `backward`: both gradients by one module, if that is not
+  // their sum. `sums`: what the sums take beside it.
   struct Shares {
     std::array<double, 4> upto = {1.0 / 3, 2.0 / 3, 1, 1};
     std::optional<double> backward;
@@ -83,7 +84,7 @@ class PassTimeSplit {
   }
   int64_t Trips(segmenter::SegmentTypeId type) const { return trips_[type]; }
   problem::Picoseconds Whole(const Choice& choice) const;
-  // What stands outside of the loop over micro-batches.
+  // The time of the operations outside of the loop over micro-batches.
   problem::Picoseconds Outside(const Choice& choice,
                                const space::Configuration& configuration,
                                const space::ProfileSpace& space,

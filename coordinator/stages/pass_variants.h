@@ -1,14 +1,14 @@
 // PassVariants: the programs that show how a configuration's time splits into
 // passes.
 //
-// Concept: the programs of the passes (pass_programs.h); adding up gradients
-// over micro-batches, which the modules of stages do (launch/stage_modules.h)
-// and a segment of one micro-batch does not; and the configuration's own
-// program, measured again beside them: a machine is not at one speed all day.
-// Their keys name the whole group, so that all of a group are measured in the
-// same rounds, or none; a program that several groups share has a row for each.
-// In a step with a loop over micro-batches the parts are those of one trip,
-// with fewer outputs. Threads: const after construction.
+// Concept: first come the programs of the passes (pass_programs.h). Then adding
+// up gradients over micro-batches, which the modules of stages do
+// (launch/stage_modules.h) and a segment of one micro-batch does not. Last the
+// configuration's own program, measured again beside them, because a machine is
+// not at one speed all day. Their keys name the whole group, so that all of a
+// group are measured in the same rounds, or none. A program that several groups
+// share has a row for each. In a step with a loop over micro-batches the parts
+// are those of one trip, with fewer outputs. Threads: const after construction.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PASS_VARIANTS_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_PASS_VARIANTS_H_
 
@@ -45,6 +45,7 @@ class PassVariantMaker {
   }
   const std::vector<v1::InputSpec>& inputs() const { return inputs_; }
 
+  // The passes of the choice's segment, with what it recomputes.
   PassPrograms FindPrograms(const Choice& choice) const;
 
   // Keeps the programs in `set`; indices of the result are those of `set`.

@@ -4,19 +4,19 @@
 //   forward ──▶ activations' gradients ──▶ weights' gradients ║ update
 //                                                    once per step
 //
-// Concept: the update is what is left when the gradients of weights are there:
-// values behind the backward pass all of whose readers are update, down to new
-// parameters and states, that map equal indices to equal indices, move, spread
-// or convert, or are scalars (a norm for clipping). The values it reads that
-// are neither forward nor update are the gradients of weights. What no rule
-// takes for update counts once per micro-batch.
+// Concept: the update is what is left when the gradients of weights are there.
+// It is values behind the backward pass all of whose readers are update, down
+// to new parameters and states. They map equal indices to equal indices, move,
+// spread or convert, or are scalars (a norm for clipping). The values it reads
+// that are neither forward nor update are the gradients of weights. An
+// operation that no rule takes for update counts once per micro-batch.
 //
 // A loop that does something for the losses is forward as a whole.
 // Programs of a part of a segment may have fewer outputs; what those do not
-// need is not there (space::ProgramPart). Forward alone, with the boundary
-// gradients, with the weights' gradients, and everything: the differences are
-// the forward pass, the gradient of the input, that of the weights and the
-// update.
+// need is not there (space::ProgramPart). There are four: forward alone, with
+// the boundary gradients, with the weights' gradients, and everything. The
+// differences are the forward pass, the gradient of the input, that of the
+// weights and the update.
 // Shapes: value indices of the segment's graph.
 // Source: docs/decisions/stages.md.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PASSES_H_

@@ -2,7 +2,7 @@
 // helped.
 //
 // Concept: what planning/remeasure.h does for a plan of one mesh, for every
-// stage on its own: the noisy rows of its segments and of the resharding
+// stage on its own. The noisy rows of its segments and of the resharding
 // between them are measured once more. The searches then follow the new rows;
 // other stages may be the fastest, and the caller searches again.
 // Threads: one. Errors: those of the store, of measuring and of the problem.

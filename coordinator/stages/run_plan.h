@@ -33,7 +33,7 @@ struct RunPlan {
   int64_t persistent_bytes = 0;  // with the largest transient
 };
 
-// What a configuration that a run has saves it (tradeoffs/alternatives.h).
+// The time that a configuration of a run saves it (tradeoffs/alternatives.h).
 struct RunAlternative {
   segmenter::SegmentTypeId type;
   int configuration = 0;

@@ -2,7 +2,7 @@
 // step.
 //
 // Concept: every schedule that the request allows is simulated. A step ends
-// when the last stage has updated, plus what shared parameters take: once per
+// when the last stage has updated, plus what shared parameters take. Once per
 // step their gradients meet and the new values come back, an all-reduce over
 // the slower kind of port. Ties go to the smaller maximum peak, then to the
 // earlier schedule of pipeline::kSchedules. Units: picoseconds of a step.

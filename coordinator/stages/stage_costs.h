@@ -1,4 +1,4 @@
-// What the configurations of a step cost a stage.
+// The costs of a step's configurations in a stage.
 //
 // Concept: the step's plan problem, with what a pipeline changes. One sum of
 // gradients is kept for all micro-batches. Where the module is the step of one

@@ -2,13 +2,13 @@
 //
 // Concept: the part of the step's PlanProblem between two cuts is a problem of
 // its own, free at both ends. A stage that holds the activations of several
-// micro-batches has a multiple of the saved bytes, and may need a slower plan
-// to stay within the memory limit. Runs of equal types, joined alike, are
-// searched once: 96 equal layers have some hundreds. Without a limit, or where
-// the fastest plan fits, what is held does not matter. Where the module is the
-// step of one of several micro-batches, an update counts once to that many
-// passes (ApplyPassTimes). In → Out: first and last segment, micro-batches held
-// → a configuration per segment, or the least memory that any plan needs.
+// micro-batches has a multiple of the saved bytes. It may need a slower plan to
+// stay within the memory limit. Runs of equal types, joined alike, are searched
+// once: 96 equal layers have some hundreds. Without a limit, or where the
+// fastest plan fits, what is held does not matter. Where the module is the step
+// of one of several micro-batches, an update counts once to that many passes
+// (ApplyPassTimes). In → Out: first and last segment, micro-batches held → a
+// configuration per segment, or the least memory that any plan needs.
 // Units: bytes per device; time as measured of the module, updates and, where
 // it is a loop over micro-batches, all of these included.
 // Errors: those of search::Solve; kNotFound for a run of configurations that
@@ -50,13 +50,13 @@ class StageSearch {
   using PassTimesFunction =
       std::function<PassTimes(segmenter::SegmentTypeId, int)>;
 
-  // What a configuration takes of a step, as far as is known now. Plans made
-  // before are dropped, but where that changes nothing.
+  // Sets the time that a configuration takes of a step, as far as is known now.
+  // Plans made before are dropped, but where that changes nothing.
   void ApplyPassTimes(const PassTimesFunction& split);
 
   // Segments [first, end). One that does not fit says in `persistent_bytes`
-  // what the least-memory plan needs; 0: there is none. The pointer stays valid
-  // until ApplyPassTimes changes costs.
+  // what the plan of minimum memory needs; 0: there is none. The pointer stays
+  // valid until ApplyPassTimes changes costs.
   absl::StatusOr<const RunPlan*> Plan(segmenter::SegmentIndex first,
                                       segmenter::SegmentIndex end, int held);
 
@@ -71,7 +71,7 @@ class StageSearch {
                                       segmenter::SegmentIndex end,
                                       const std::vector<int>& configurations);
 
-  // What each of them saves; one each, in order of appearance.
+  // The time that each of them saves; one each, in order of appearance.
   absl::StatusOr<std::vector<RunAlternative>> Alternatives(
       segmenter::SegmentIndex first, segmenter::SegmentIndex end, int held,
       const std::vector<int>& configurations, const search::Options& options);
@@ -85,7 +85,7 @@ class StageSearch {
     auto operator<=>(const Ends&) const = default;
   };
 
-  // What of the whole problem lies between two cuts, and its plans.
+  // The part of the whole problem between two cuts, and its plans.
   struct Part {
     std::vector<problem::Node> nodes;
     std::vector<problem::Edge> edges;

@@ -160,12 +160,13 @@ TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
     const RunPlan run = **PlanRun(search, s, s + 1, 1);
     // Figures stay as measured.
     EXPECT_EQ(run.time, time(type, run.choice[0]));
-    Picoseconds least = of_step(type, run.choice[0]);
+    Picoseconds min_step = of_step(type, run.choice[0]);
     for (const int other : step_.measured.usable[type]) {
-      least = std::min(least, of_step(type, other));
+      min_step = std::min(min_step, of_step(type, other));
     }
     // A picosecond of every pass is lost to rounding.
-    EXPECT_LE(of_step(type, run.choice[0]), least + Picoseconds(kMicroBatches));
+    EXPECT_LE(of_step(type, run.choice[0]),
+              min_step + Picoseconds(kMicroBatches));
     changed += run.choice[0] != before[s];
   }
   EXPECT_GT(changed, 0);

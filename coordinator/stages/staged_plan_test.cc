@@ -226,15 +226,15 @@ TEST_F(StagedPlanTest, ALimitThatNothingFitsNamesTheLeast) {
   const auto none = Plan(request);
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_FALSE(none->feasible());
-  const int64_t least = none->least_memory_bytes();
-  EXPECT_GT(least, 1000);
-  EXPECT_LE(*formulation::FindUsableBytes(least),
+  const int64_t min_bytes = none->least_memory_bytes();
+  EXPECT_GT(min_bytes, 1000);
+  EXPECT_LE(*formulation::FindUsableBytes(min_bytes),
             free->predicted().peak_bytes());
-  request.set_device_memory_bytes(least);
+  request.set_device_memory_bytes(min_bytes);
   const auto smallest = Plan(request);
   ASSERT_TRUE(smallest.ok()) << smallest.status();
   ASSERT_TRUE(smallest->feasible());
-  EXPECT_LE(smallest->predicted().peak_bytes(), least);
+  EXPECT_LE(smallest->predicted().peak_bytes(), min_bytes);
   EXPECT_GE(smallest->predicted().step_seconds(),
             free->predicted().step_seconds() * 0.98);
 }
@@ -270,7 +270,7 @@ TEST_F(StagedPlanTest, AShortMemoryOpensRecomputation) {
             programs.profiled() + programs.cached() + programs.excluded() +
                 programs.not_reached() + programs.failed());
   // The first look alone, and the second alone, are no shorter.
-  const auto most = [&](bool open) {
+  const auto step_seconds = [&](bool open) {
     v1::PlanRequest asked = Request("gpt2_4l", {1, 2}, 4);
     asked.set_device_memory_bytes(free->predicted().peak_bytes() * 3 / 4);
     if (open) asked.mutable_strategies()->add_open("recompute");
@@ -278,7 +278,7 @@ TEST_F(StagedPlanTest, AShortMemoryOpensRecomputation) {
     EXPECT_TRUE(plan.ok()) << plan.status();
     return plan->feasible() ? plan->predicted().step_seconds() : 1e9;
   };
-  EXPECT_LE(most(false), most(true) * (1 + 1e-9));
+  EXPECT_LE(step_seconds(false), step_seconds(true) * (1 + 1e-9));
 }
 
 // Faster links never make a slower step, as far as ties go.

@@ -2,7 +2,7 @@
 //
 // Concept: a validation times programs of the plans' segments beside the whole
 // steps (drift.h). Each of these times is one more measurement of a key that
-// the store knows, so a row that was wrong is found out by the next plan.
+// the store knows. The next plan thus finds out a row that was wrong.
 // In → Out: probes and their results → measurements in the store.
 // Errors: those of the store, at the first of which recording stops.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_EVIDENCE_H_

@@ -1,10 +1,11 @@
 // OtherInputs: separates wrong plans from steps that are not smooth.
 //
 // Concept: where a step is not smooth (a ReLU at zero, a top-k of equal
-// scores), rounding decides a value, and a correct plan may differ by more than
-// rounding. Which values are affected depends on the inputs, whereas a wrong
-// plan differs on any inputs. So plans that differ by more than the tolerance
-// run once more on other inputs, beside the reference on the same inputs.
+// scores), rounding decides a value. A correct plan may then differ by more
+// than rounding. Which values are affected depends on the inputs, whereas a
+// wrong plan differs on any inputs. So plans that differ by more than the
+// tolerance run once more on other inputs, beside the reference on the same
+// inputs.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_OTHER_INPUTS_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_OTHER_INPUTS_H_
 

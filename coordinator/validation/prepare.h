@@ -2,9 +2,9 @@
 //
 // Concept: the whole model annotated with the plan, with baselines and with
 // random plans, beside programs of its segments that are timed again (drift.h).
-// What is predicted of the plan is what its file says; of another plan, the sum
-// of the rows that the store has. Neither is made again from what a validation
-// measures.
+// The prediction of the plan is that of its file; of another plan, it is the
+// sum of the rows that the store has. Neither is made again from what a
+// validation measures.
 // In -> Out: a model and a plan -> a comparison and what is predicted of it.
 // Errors: kInvalidArgument, one sentence, for a model or plan that is none.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_PREPARE_H_

@@ -1,8 +1,8 @@
 // Reference: what the outputs of a validation's plans are compared with.
 //
 // Concept: the module as it came, on one device. Where no single device holds
-// the whole step, the first baseline that fits takes its place: another way to
-// split the step, by other programs, so that a wrong plan still differs.
+// the whole step, the first baseline that fits takes its place. It splits the
+// step another way, by other programs, so a wrong plan still differs.
 // In → Out: a validation and a way to run a comparison → its results, and the
 // name of the reference.
 // Errors: those of the run; kResourceExhausted where nothing fits.

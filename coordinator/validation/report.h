@@ -1,4 +1,4 @@
-// What a validation found (docs/formats/validate.md).
+// The report of a validation (docs/formats/validate.md).
 // Errors: CheckOutputs gives kInternal, naming the plans that ran and whose
 // outputs differ from the reference by more than the tolerance. CheckReport
 // gives the same, and kInternal where the chosen plan did not run.

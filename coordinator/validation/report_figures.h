@@ -12,8 +12,8 @@
 namespace meshwright::validation {
 
 // Sets `error_as_planned`, of the prediction relative to the measured time, and
-// `error_now`, of the prediction for the machine as it is while validating;
-// neither without a measured time.
+// `error_now`, of the prediction for the machine as it is while validating.
+// Sets neither without a measured time.
 template <typename Row>
 void SetErrors(double predicted, std::optional<double> predicted_now,
                double measured, Row& row) {

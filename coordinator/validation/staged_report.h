@@ -1,4 +1,4 @@
-// What a validation of a plan with stages found (docs/formats/validate.md).
+// The report of a validation of a plan with stages (docs/formats/validate.md).
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_REPORT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_REPORT_H_
 

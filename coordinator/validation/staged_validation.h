@@ -1,18 +1,19 @@
 // StagedValidation: a plan with stages run for real, stage after stage.
 //
 // Concept: the modules that `export` writes run in the order of the schedule,
-// every micro-batch, tensors going from stage to stage through the host; what
-// comes out is compared with one device that runs the whole step on the same
-// inputs. With one micro-batch that is the model as it came; with several, the
-// step as one stage without sharding, its gradients added up alike. All
-// stages run on the same devices, one after the other: each module is timed by
-// itself, and the step simulated from these times, since a pipeline whose
-// stages work at once cannot be timed so. Probes (staged_drift.h) are timed
-// beside them. A module that does not run, and what reads what it makes, is a
-// row with its reason.
+// every micro-batch. Tensors go from stage to stage through the host. The
+// outputs are compared with those of one device that runs the whole step on the
+// same inputs. With one micro-batch that is the model as it came; with several,
+// the step as one stage without sharding, its gradients added up alike. All
+// stages run on the same devices, one after the other. A pipeline whose stages
+// work at once cannot be timed so. Each module is timed by itself, and the step
+// is simulated from these times. Probes (staged_drift.h) are timed beside them.
+// A module that does not run, and what reads what it makes, is a row with its
+// reason.
 // In -> Out: a model, a plan with stages -> its report
 // (docs/formats/validate.md).
-// Errors: those of launch::MakeLaunch and of the runner.
+// Errors: kInvalidArgument for meshes that do not fit together; those of
+// launch::MakeLaunch and of the runner.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_VALIDATION_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_VALIDATION_H_
 

@@ -6,7 +6,7 @@
 //
 // Concept: plain data. saved[i] is all that stage i keeps for its backward, its
 // output act[i+1] included. Whatever a stage needs only while it runs stands in
-// the two transients; the transients of its communication come on top, since
+// the two transients. The transients of its communication come on top, since
 // the collective reads what the computation still holds (MAP Eq. 6 adds them).
 // Every run of a forward pays its communication, the first and the repeated.
 // Shapes: n stages; act has n + 1 entries, saved, forward and backward n. The
@@ -45,6 +45,7 @@ struct Chain {
   int stages() const { return static_cast<int>(forward.size()); }
   // With the communication; of a chain that validates.
   Picoseconds ForwardTime(int stage) const;
+  // Transients: that of computing and that of communicating, added up.
   Picoseconds BackwardTime(int stage) const;
   int64_t ForwardTransient(int stage) const;
   int64_t BackwardTransient(int stage) const;

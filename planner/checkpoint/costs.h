@@ -1,10 +1,10 @@
 // Costs: a chain as the dynamic programs see it.
 //
-// Concept: an interval [s, t] is the part of the schedule that begins with
-// act[s] stored and the gradient of act[t+1] live (none before the loss, if t
-// is the last stage) and ends with the gradient of act[s] live. Its memory is
-// what stands free beside all that is stored outside, act[s] with it. Its cost
-// is the forwards that it runs a second time: every schedule runs each forward,
+// Concept: an interval [s, t] is a part of the schedule. It begins with act[s]
+// stored and the gradient of act[t+1] live (none before the loss, if t is the
+// last stage). It ends with the gradient of act[s] live. Its memory is what
+// stands free beside all that is stored outside, act[s] with it. Its cost is
+// the forwards that it runs a second time. Every schedule runs each forward,
 // each backward and the loss once, so that much is left out. There are two
 // ways:
 //
@@ -43,15 +43,16 @@ class Costs {
 
   // The gradient that is live while [.., t] runs forward.
   int64_t Gradient(int t) const { return t == stages_ - 1 ? 0 : act_[t + 1]; }
-  // What saving s in [s, t] needs while Fe_s and while B_s run.
+  // The memory that saving s in [s, t] needs while Fe_s and while B_s run.
   int64_t SaveNeed(int s, int t) const {
     return std::max(save_forward_[s] + Gradient(t), save_backward_[s]);
   }
   // The first of the two without the gradient, and the second.
   int64_t ForwardNeed(int s) const { return save_forward_[s]; }
   int64_t BackwardNeed(int s) const { return save_backward_[s]; }
-  // What the forwards of stages s .. k-1 need that keep at k, without the
-  // gradient: the step of Keep at k = s + 1, then the largest so far.
+  // The memory that the forwards of stages s .. k-1 need that keep at k,
+  // without the gradient. It is the step of Keep at k = s + 1, then the largest
+  // so far.
   int64_t KeepStep(int s, int k) const {
     return k == s + 1 ? keep_first_[s] : keep_[k - 1];
   }

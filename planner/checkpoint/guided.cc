@@ -6,7 +6,7 @@
 
 namespace meshwright::checkpoint {
 
-Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
+Decide GuidedDecide(const Costs& costs, const MinMemory& memory,
                     Estimate estimate) {
   return [&costs, &memory,
           estimate = std::move(estimate)](const Interval& interval) {
@@ -16,17 +16,17 @@ Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
     }
     Decision best;
     bool found = false;  // an estimate may be infinite all the same
-    double least = std::numeric_limits<double>::infinity();
+    double min_sum = std::numeric_limits<double>::infinity();
     // False where the interval cannot be scheduled.
     const auto add = [&](const Interval& part, double& sum) {
-      if (part.memory < memory.least(part.s, part.t)) return false;
+      if (part.memory < memory.min_bytes(part.s, part.t)) return false;
       if (part.memory < memory.full(part.s, part.t)) sum += estimate(part);
       return true;
     };
     double sum = 0;
     if (costs.SaveNeed(s, t) <= free &&
         add({s + 1, t, free - costs.saved(s)}, sum)) {
-      least = sum;
+      min_sum = sum;
       found = true;
     }
     int64_t need = 0;
@@ -34,11 +34,11 @@ Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
       need = std::max(need, costs.KeepStep(s, k) + costs.Gradient(t));
       if (need > free) break;
       sum = static_cast<double>(costs.Forwards(s, k));
-      if (found && sum >= least) continue;
+      if (found && sum >= min_sum) continue;
       if (!add({k, t, free - costs.act(k)}, sum)) continue;
       if (!add({s, k - 1, free}, sum)) continue;
-      if (found && sum >= least) continue;
-      least = sum;
+      if (found && sum >= min_sum) continue;
+      min_sum = sum;
       best = {Decision::Kind::kKeep, k};
       found = true;
     }
@@ -46,12 +46,12 @@ Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
   };
 }
 
-double StraightEstimate(const Costs& costs, const LeastMemory& memory,
+double StraightEstimate(const Costs& costs, const MinMemory& memory,
                         const Interval& interval) {
   const auto [s, t, free] = interval;
   const double full = static_cast<double>(memory.full(s, t));
-  const double least = static_cast<double>(memory.least(s, t));
-  const double share = (full - static_cast<double>(free)) / (full - least);
+  const double min_bytes = static_cast<double>(memory.min_bytes(s, t));
+  const double share = (full - static_cast<double>(free)) / (full - min_bytes);
   return share * static_cast<double>(costs.Forwards(s, t + 1));
 }
 

@@ -5,11 +5,12 @@
 
 namespace meshwright::checkpoint {
 
-Outside::Outside(const Costs& costs, const SlotTable& inside, int64_t most)
+Outside::Outside(const Costs& costs, const SlotTable& inside, int64_t max_cost)
     : costs_(costs), inside_(inside), begin_(costs.intervals()) {
   const int n = costs.stages();
   // Room for the rounding of both tables.
-  most_ = static_cast<double>(most) * (1 + (8 * n + 8) * std::ldexp(1, -24));
+  max_cost_ =
+      static_cast<double>(max_cost) * (1 + (8 * n + 8) * std::ldexp(1, -24));
   size_t total = 0;
   for (int s = 0; s < n; ++s) {
     for (int t = s; t < n; ++t) {
@@ -60,7 +61,7 @@ void Outside::PassDown(int s, int t) {
     figures[j] = std::min(figures[j], figures[j + 1]);
   }
   const auto alive = [&](int j) {
-    return figures[j] + inside_.value(s, t, j) <= most_;
+    return figures[j] + inside_.value(s, t, j) <= max_cost_;
   };
   int begin = first;
   int end = last + 1;
@@ -82,7 +83,7 @@ void Outside::PassDown(int s, int t) {
       const float early = inside_.value(s, k - 1, j);
       const float late = inside_.value(k, t, j - shift);
       const float around = figures[j] + c;
-      if (!(around + early + late <= most_)) continue;
+      if (!(around + early + late <= max_cost_)) continue;
       Offer(k, t, j - shift, around + early);
       Offer(s, k - 1, j, around + late);
     }
@@ -92,7 +93,7 @@ void Outside::PassDown(int s, int t) {
 bool Outside::Alive(int s, int t, int64_t bytes, int64_t cost) const {
   const size_t i = costs_.Index(s, t);
   const int slot = inside_.grid().Slot(s, bytes);
-  return Cost(s, i, slot) + static_cast<double>(cost) <= most_;
+  return Cost(s, i, slot) + static_cast<double>(cost) <= max_cost_;
 }
 
 std::optional<Outside::Window> Outside::AliveBytes(int s, int t) const {
@@ -101,7 +102,7 @@ std::optional<Outside::Window> Outside::AliveBytes(int s, int t) const {
   int begin = inside_.first(i);
   int end = Last(s, i) + 1;
   const auto alive = [&](int j) {
-    return Cost(s, i, j) + inside_.value(s, t, j) <= most_;
+    return Cost(s, i, j) + inside_.value(s, t, j) <= max_cost_;
   };
   while (begin < end && !alive(begin)) ++begin;
   while (begin < end && !alive(end - 1)) --end;

@@ -1,11 +1,11 @@
 // Outside: what a schedule costs at least around an interval.
 //
-// Concept: cost(s, t, j) is no more than what any schedule that gives [s, t]
-// memory of slot j or above runs twice outside of it. Together with what the
-// inside costs it tells which figures of [s, t] can be part of a schedule that
-// is no slower than `most`; those are alive. Computed from the whole chain
-// down, as inside and outside costs of a grammar are. Cost: as a SlotTable's,
-// on one thread; less where little is alive.
+// Concept: cost(s, t, j) is for schedules that give [s, t] memory of slot j or
+// above. It is no more than what any of them runs twice outside of [s, t].
+// Together with what the inside costs it tells which figures of [s, t] can be
+// part of a schedule that is no slower than `max_cost`. Those are alive.
+// Computed from the whole chain down, as inside and outside costs of a grammar
+// are. Cost: as a SlotTable's, on one thread; less where little is alive.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_OUTSIDE_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_OUTSIDE_H_
 
@@ -23,19 +23,20 @@ namespace meshwright::checkpoint {
 class Outside {
  public:
   // `inside` is filled, and outlives this.
-  Outside(const Costs& costs, const SlotTable& inside, int64_t most);
+  Outside(const Costs& costs, const SlotTable& inside, int64_t max_cost);
 
   // False: interrupted.
   bool Fill(const base::Deadline& deadline);
 
   // Whether [s, t] at `cost` when given `bytes` or more can be in a schedule
-  // that is no slower than `most`.
+  // that is no slower than `max_cost`.
   bool Alive(int s, int t, int64_t bytes, int64_t cost) const;
   // The bytes from and up to which something of [s, t] is alive.
   struct Window {
     int64_t first = 0;
     int64_t last = 0;
   };
+  // nullopt: nothing of the interval is alive.
   std::optional<Window> AliveBytes(int s, int t) const;
 
  private:
@@ -47,7 +48,7 @@ class Outside {
 
   const Costs& costs_;
   const SlotTable& inside_;
-  double most_;
+  double max_cost_;
   std::vector<size_t> begin_;
   std::vector<float> figures_;
 };

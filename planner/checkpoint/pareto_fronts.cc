@@ -14,7 +14,7 @@ constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
-ParetoFronts::ParetoFronts(const Costs& costs, const LeastMemory& memory,
+ParetoFronts::ParetoFronts(const Costs& costs, const MinMemory& memory,
                            const Outside& outside)
     : costs_(costs),
       memory_(memory),
@@ -88,10 +88,10 @@ void ParetoFronts::Keep(int s, int k, int t, int64_t from, int64_t last) {
   auto b = find(early, bytes);
   const int64_t again = costs_.Forwards(s, k);
   merged_.clear();
-  int64_t least = kNone;
+  int64_t min_cost = kNone;
   const auto put = [&](const Step& step) {
-    if (step.cost >= least && least != kNone) return;
-    least = step.cost;
+    if (step.cost >= min_cost && min_cost != kNone) return;
+    min_cost = step.cost;
     if (!merged_.empty() && merged_.back().bytes == step.bytes) {
       merged_.back() = step;
     } else {
@@ -129,9 +129,9 @@ Decision ParetoFronts::Decide(const Interval& interval) const {
   const auto [s, t, free] = interval;
   if (free >= memory_.full(s, t)) return {Decision::Kind::kSaveAll};
   Decision best;
-  int64_t least = kNone;
+  int64_t min_cost = kNone;
   if (costs_.SaveNeed(s, t) <= free) {
-    least = Cost({s + 1, t, free - costs_.saved(s)});
+    min_cost = Cost({s + 1, t, free - costs_.saved(s)});
   }
   int64_t need = 0;
   for (int k = s + 1; k <= t; ++k) {
@@ -140,8 +140,8 @@ Decision ParetoFronts::Decide(const Interval& interval) const {
     const int64_t parts = SaturatingAdd(Cost({k, t, free - costs_.act(k)}),
                                         Cost({s, k - 1, free}));
     const int64_t sum = SaturatingAdd(costs_.Forwards(s, k), parts);
-    if (sum < least) {
-      least = sum;
+    if (sum < min_cost) {
+      min_cost = sum;
       best = {Decision::Kind::kKeep, k};
     }
   }

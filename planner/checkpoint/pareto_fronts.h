@@ -3,8 +3,8 @@
 // Concept: the dynamic program of costs.h in bytes. The cost of an interval as
 // a function of its memory falls in steps; a front holds the steps. Two parts
 // are added step by step, and ways are compared by merging. Only steps that
-// Outside holds alive are kept, so the answer is exact whenever some schedule
-// is no slower than the one that Outside was given; elsewhere costs may be
+// Outside holds alive are kept. The answer is thus exact whenever some schedule
+// is no slower than the one that Outside was given. Elsewhere costs may be
 // missing or too high. Cost: stages^3 times the steps of a front; a few hundred
 // are usual.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_PARETO_FRONTS_H_
@@ -15,7 +15,7 @@
 
 #include "base/deadline.h"
 #include "planner/checkpoint/costs.h"
-#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/min_memory.h"
 #include "planner/checkpoint/outside.h"
 #include "planner/checkpoint/unroll.h"
 
@@ -26,7 +26,7 @@ class ParetoFronts {
   enum class Outcome { kDone, kInterrupted, kTooManySteps };
 
   // Everything named outlives this.
-  ParetoFronts(const Costs& costs, const LeastMemory& memory,
+  ParetoFronts(const Costs& costs, const MinMemory& memory,
                const Outside& outside);
 
   // Gives up after looking at `max_steps` steps.
@@ -49,7 +49,7 @@ class ParetoFronts {
   int64_t Cost(const Interval& interval) const;
 
   const Costs& costs_;
-  const LeastMemory& memory_;
+  const MinMemory& memory_;
   const Outside& outside_;
   std::vector<Front> fronts_;
   Front best_;

@@ -1,9 +1,9 @@
 // Ranges: what the items of any range come to together, asked at once.
 //
 // Concept: for every power of two, the items are cut in blocks of twice as
-// many, and each item has the sum from it to the middle of its block. A range
-// from i to j meets the middle of the block that tells i from j: two sums say
-// all, where neither item may count twice.
+// many. Each item has the sum from it to the middle of its block. A range from
+// i to j meets the middle of the smallest block that has both. Two sums say
+// all, even where no item may count twice.
 //
 //   | . . i . : . . . . |      sum(i .. middle) with sum(middle .. j)
 //   | . . . . : . . j . |

@@ -1,11 +1,10 @@
 // Replay: what a schedule costs, by executing it.
 //
 // Concept: holds the plain activations, the saved tensors and the live
-// gradient, as a device would, and applies one operation after another by the
+// gradient, as a device would. It applies one operation after another by the
 // rules of design section 8. Knows nothing of how schedules are found; any
-// legal sequence is taken, memory-persistent or not.
-// Before the first operation act[0] is stored. After the last every stage has
-// run backward.
+// legal sequence is taken, memory-persistent or not. Before the first operation
+// act[0] is stored. After the last every stage has run backward.
 //
 //   stored  = saved tensors + plain activations, save that a plain copy of
 //             act[i] beside saved[i-1], which includes it, counts once

@@ -23,18 +23,18 @@ int SlotGrid::Slot(int s, int64_t bytes) const {
   return static_cast<int>(std::clamp(slot, -kMax, kMax));
 }
 
-int ChooseSlots(const Costs& costs, int64_t memory, int most,
+int ChooseSlots(const Costs& costs, int64_t memory, int max_slots,
                 const std::vector<Kept>& schedule) {
-  int best = most;
-  double least = std::numeric_limits<double>::infinity();
-  for (int slots = most; slots > most - most / 4; --slots) {
+  int best = max_slots;
+  double min_lost = std::numeric_limits<double>::infinity();
+  for (int slots = max_slots; slots > max_slots - max_slots / 4; --slots) {
     const SlotGrid grid(costs, memory, slots);
     double lost = 0;
     for (const auto& [s, k] : schedule) {
       lost += static_cast<double>(grid.Lost(s, k));
     }
-    if (lost < least) {
-      least = lost;
+    if (lost < min_lost) {
+      min_lost = lost;
       best = slots;
     }
   }

@@ -5,10 +5,10 @@
 //   j = ceil((x - offset(s)) / size),   0 <= offset(s) < size.
 //
 // The offsets follow the stages, offset(s+1) = offset(s) - saved[s] modulo the
-// size, so that saving a stage moves by whole slots, without any rounding, and
-// the whole memory ends on a slot. Only a kept activation is rounded, down:
-// fewer slots are taken than bytes, so costs by slot bound costs by byte from
-// below. Rounding every size by itself would lose half a slot per stage.
+// size. Saving a stage thus moves by whole slots, without any rounding, and the
+// whole memory ends on a slot. Only a kept activation is rounded, down: fewer
+// slots are taken than bytes, so costs by slot bound costs by byte from below.
+// Rounding every size by itself would lose half a slot per stage.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_GRID_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_GRID_H_
 
@@ -74,10 +74,11 @@ struct Kept {
   int k;
 };
 
-// At most `most`: as many slots, of those not much fewer, as round away the
-// least of what a good schedule keeps; so its time is bounded well, and with it
-// that of others like it. Chains of equal layers fit some grids far better.
-int ChooseSlots(const Costs& costs, int64_t memory, int most,
+// A number of slots up to `max_slots`, and not much fewer. It is the one that
+// rounds away the least of what a good schedule keeps. The time of that
+// schedule is then bounded well, and that of similar ones with it. Chains of
+// equal layers fit some grids far better.
+int ChooseSlots(const Costs& costs, int64_t memory, int max_slots,
                 const std::vector<Kept>& schedule);
 
 }  // namespace meshwright::checkpoint

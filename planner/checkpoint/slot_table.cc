@@ -17,7 +17,7 @@ constexpr int kLineFloats = 16;
 
 }  // namespace
 
-SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
+SlotTable::SlotTable(const Costs& costs, const MinMemory& memory,
                      int64_t free_bytes, int slots, Rounding rounding,
                      int64_t max_bytes)
     : costs_(costs),
@@ -57,7 +57,7 @@ bool SlotTable::PlaceAll(const base::Deadline& deadline, size_t& total) {
     for (int t = s; t < n; ++t) {
       Entry& entry = entries_[costs_.Index(s, t)];
       entry = {.begin = 0,
-               .first = grid_.Slot(s, memory_.least(s, t)),
+               .first = grid_.Slot(s, memory_.min_bytes(s, t)),
                .zero = grid_.Slot(s, memory_.full(s, t))};
       // Slot 0 of every line has the same place in a line of the cache.
       const int count = end(s, entry) - entry.first;
@@ -99,8 +99,8 @@ int64_t SlotTable::LowerBound() const {
   const int n = costs_.stages();
   const double certain = 1 - (2 * n + 2) * std::ldexp(1, -24);
   const double bound = value(0, n - 1, grid_.top(0)) * certain;
-  const double most = 9e18;
-  return bound > 0 ? static_cast<int64_t>(std::min(bound, most)) : 0;
+  const double max_bound = 9e18;
+  return bound > 0 ? static_cast<int64_t>(std::min(bound, max_bound)) : 0;
 }
 
 bool SlotTable::Fill(int threads, const base::Deadline& deadline) {

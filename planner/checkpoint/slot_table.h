@@ -1,15 +1,15 @@
 // SlotTable: a lower bound on the time run twice, per interval and slot.
 //
 // Concept: the dynamic program of costs.h over slots of memory (slot_grid.h).
-// value(s, t, j) is no more than the cost of [s, t] in any memory of slot j or
-// below. Kept is only what is neither impossible (below the least memory) nor
-// 0 (all saved), both known in exact bytes. A way whose repeated forwards alone
-// cost as much as what is known is not looked at. Intervals are filled in
-// square tiles along the diagonal, so that most operands are in the cache, and
-// tiles of one diagonal in parallel. Numbers: single precision. Every cost is a
-// sum of at most 2n + 1 rounded additions, each off by a factor of at most 1 +
-// 2^-24; LowerBound takes it back. Cost: the cube of the stages times the
-// slots.
+// It holds value(s, t, j), which is no more than the cost of [s, t] in any
+// memory of slot j or below. Kept is only what is neither impossible (below the
+// least memory) nor 0 (all saved), both known in exact bytes. A way whose
+// repeated forwards alone cost as much as what is known is not looked at.
+// Intervals are filled in square tiles along the diagonal, so that most
+// operands are in the cache, and tiles of one diagonal in parallel. Numbers:
+// single precision. Every cost is a sum of at most 2n + 1 rounded additions,
+// each off by a factor of at most 1 + 2^-24. LowerBound takes it back. Cost:
+// the cube of the stages times the slots.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_TABLE_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_TABLE_H_
 
@@ -23,8 +23,8 @@
 
 #include "base/deadline.h"
 #include "planner/checkpoint/costs.h"
-#include "planner/checkpoint/least_memory.h"
 #include "planner/checkpoint/min_kernels.h"
+#include "planner/checkpoint/min_memory.h"
 #include "planner/checkpoint/slot_grid.h"
 
 namespace meshwright::checkpoint {
@@ -35,7 +35,7 @@ class SlotTable {
 
   // Fewer slots than asked for if the table would be larger than `max_bytes`.
   // Borrows the costs; `memory` is filled, and borrowed until Fill is over.
-  SlotTable(const Costs& costs, const LeastMemory& memory, int64_t free_bytes,
+  SlotTable(const Costs& costs, const MinMemory& memory, int64_t free_bytes,
             int slots, Rounding rounding, int64_t max_bytes);
 
   // Once; before it the table has nothing. False: interrupted, and the table is
@@ -46,6 +46,8 @@ class SlotTable {
   // The slots that [s, t] has figures for: from first, up to end; 0 from zero.
   int first(size_t interval) const { return entries_[interval].first; }
   int zero(size_t interval) const { return entries_[interval].zero; }
+  // kNever where [s, t] has no schedule in the slot; above the last slot the
+  // value of the last.
   float value(int s, int t, int slot) const;
 
   // Of the whole chain; certified.
@@ -90,7 +92,7 @@ class SlotTable {
   void Finish(int s, int t, const Line& out);
 
   const Costs& costs_;
-  const LeastMemory& memory_;
+  const MinMemory& memory_;
   const int64_t free_bytes_;
   const int slots_;
   const Rounding rounding_;

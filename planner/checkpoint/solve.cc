@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "planner/checkpoint/costs.h"
 #include "planner/checkpoint/guided.h"
-#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/min_memory.h"
 #include "planner/checkpoint/outside.h"
 #include "planner/checkpoint/pareto_fronts.h"
 #include "planner/checkpoint/replay.h"
@@ -44,14 +44,14 @@ class Solver {
           "save all"));
       return std::move(answer_);
     }
-    LeastMemory memory(costs_);
+    MinMemory memory(costs_);
     const int last = costs_.stages() - 1;
     // A verdict is waited for where no schedule is at hand.
-    memory.Fill(memory.least(0, last) <= free_ ? options_.deadline
-                                               : base::Deadline());
-    const int64_t least = memory.least(0, last);
-    if (least > free_) {
-      answer_.least_memory_bytes = least + chain_.act_bytes[0];
+    memory.Fill(memory.min_bytes(0, last) <= free_ ? options_.deadline
+                                                   : base::Deadline());
+    const int64_t min_bytes = memory.min_bytes(0, last);
+    if (min_bytes > free_) {
+      answer_.least_memory_bytes = min_bytes + chain_.act_bytes[0];
       answer_.solver = "least memory";
       return std::move(answer_);
     }
@@ -97,7 +97,7 @@ class Solver {
     return {};
   }
 
-  absl::Status Improve(const LeastMemory& memory) {
+  absl::Status Improve(const MinMemory& memory) {
     const bool exact = costs_.stages() <= options_.exact_stages;
     std::vector<int> levels;
     if (options_.deadline.IsPossible()) levels.push_back(kCoarseSlots);
@@ -122,7 +122,7 @@ class Solver {
 
   // What a table that errs to neither side leads to: its own figures, or a
   // straight line between those of two slots.
-  absl::Status Lead(const LeastMemory& memory, int slots) {
+  absl::Status Lead(const MinMemory& memory, int slots) {
     SlotTable table(costs_, memory, free_, slots, Rounding::kNearest,
                     options_.table_bytes);
     if (!table.Fill(Threads(), options_.deadline)) return {};
@@ -131,10 +131,10 @@ class Solver {
         const auto [s, t, free] = interval;
         const SlotGrid& grid = table.grid();
         const int slot = grid.Slot(s, free);
-        const double least = table.value(s, t, slot);
-        const double most = table.value(s, t, slot - 1);
-        if (!between || most == SlotTable::kNever) return least;
-        return least + grid.Rest(s, free, slot) * (most - least);
+        const double min_cost = table.value(s, t, slot);
+        const double max_cost = table.value(s, t, slot - 1);
+        if (!between || max_cost == SlotTable::kNever) return min_cost;
+        return min_cost + grid.Rest(s, free, slot) * (max_cost - min_cost);
       };
       RETURN_IF_ERROR(Try(GuidedDecide(costs_, memory, estimate), "slots"));
     }
@@ -149,7 +149,7 @@ class Solver {
                  answer_.plan->makespan);
   }
 
-  absl::Status Exact(const LeastMemory& memory, const SlotTable& table) {
+  absl::Status Exact(const MinMemory& memory, const SlotTable& table) {
     Outside outside(costs_, table,
                     answer_.plan->makespan.count() - costs_.base_time());
     if (!outside.Fill(options_.deadline)) return {};

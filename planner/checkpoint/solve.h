@@ -1,10 +1,11 @@
 // Solve: the fastest memory-persistent schedule of a chain within a budget.
 //
 // Concept: memory-persistent means that an activation that was kept stays until
-// its backward. In order: save everything, if it fits; the exact least memory,
-// for the verdict; a first schedule by rule of thumb; a table by slots, whose
-// figures bound every schedule from below and lead to a better one that fits
-// byte by byte; for short chains the exact Pareto fronts, pruned by that bound.
+// its backward. First it saves everything, if that fits. Then come the exact
+// minimum memory, for the verdict, and a first schedule by rule of thumb. A
+// table by slots follows, whose figures bound every schedule from below and
+// lead to a better one that fits byte by byte. Last, for short chains, come the
+// exact Pareto fronts, pruned by that bound.
 // In → Out: a chain and a budget → a schedule with its certified lower bound,
 // or the least memory that any needs. Both are over memory-persistent
 // schedules; makespan and peak are those of Replay. Anytime: a deadline or a

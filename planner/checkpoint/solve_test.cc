@@ -134,16 +134,16 @@ TEST(SolveTest, UnrestrictedSchedulesAreSeldomBetter) {
 
 TEST(SolveTest, SlotsEncloseTheOptimum) {
   for (const Chain& chain : Chains(7, 40)) {
-    const int64_t least = *Solved(chain, 1).least_memory_bytes;
+    const int64_t min_bytes = *Solved(chain, 1).least_memory_bytes;
     for (const int64_t more : {0, 7, 1000, 300'000'000}) {
-      const Answer exact = Solved(chain, least + more);
+      const Answer exact = Solved(chain, min_bytes + more);
       ASSERT_TRUE(exact.Optimal());
       for (const int slots : {1, 3, 10, 500}) {
         Options options;
         options.exact_stages = 0;
         options.slots = slots;
-        const Answer answer = Solved(chain, least + more, options);
-        CheckPlan(chain, least + more, answer);
+        const Answer answer = Solved(chain, min_bytes + more, options);
+        CheckPlan(chain, min_bytes + more, answer);
         EXPECT_LE(answer.lower_bound, exact.plan->makespan);
         EXPECT_GE(answer.plan->makespan, exact.plan->makespan);
       }
@@ -155,9 +155,9 @@ TEST(SolveTest, SlotsEncloseTheOptimumOfLongChains) {
   for (int seed = 0; seed < 6; ++seed) {
     const Chain chain =
         RandomChain(seed, {.stages = 50 + seed, .largest = 1'000'000'000});
-    const int64_t least = *Solved(chain, 1).least_memory_bytes;
+    const int64_t min_bytes = *Solved(chain, 1).least_memory_bytes;
     for (const int64_t share : {0, 1, 4, 16}) {
-      const int64_t budget = least + share * (least / 2);
+      const int64_t budget = min_bytes + share * (min_bytes / 2);
       const Answer exact = Solved(chain, budget);
       CheckPlan(chain, budget, exact);
       ASSERT_TRUE(exact.Optimal());
@@ -192,8 +192,8 @@ TEST(SolveTest, FullMemoryRepeatsNothing) {
     for (int i = 0; i < chain.stages(); ++i) {
       once += chain.ForwardTime(i) + chain.BackwardTime(i);
     }
-    const int64_t most = std::numeric_limits<int64_t>::max();
-    const Answer answer = Solved(chain, most);
+    const int64_t max_budget = std::numeric_limits<int64_t>::max();
+    const Answer answer = Solved(chain, max_budget);
     EXPECT_EQ(answer.plan->makespan, once);
     EXPECT_EQ(answer.solver, "save all");
     // Exactly as much as it takes is enough.
@@ -249,7 +249,7 @@ TEST(SolveTest, GivesUpTheProofNotThePlan) {
 
 TEST(SolveTest, AStopOrAPastDeadlineStillGivesAPlanAndABound) {
   const Chain chain = RandomChain(9, {.stages = 60, .largest = 1'000'000});
-  const int64_t least = *Solved(chain, 1).least_memory_bytes;
+  const int64_t min_bytes = *Solved(chain, 1).least_memory_bytes;
   std::stop_source stop;
   stop.request_stop();
   Options stopped;
@@ -257,13 +257,15 @@ TEST(SolveTest, AStopOrAPastDeadlineStillGivesAPlanAndABound) {
   Options late;
   late.deadline.at = std::chrono::steady_clock::time_point::min();
   for (const Options& options : {stopped, late}) {
-    for (const int64_t budget : {least, least + least / 3, 2 * least}) {
+    for (const int64_t budget :
+         {min_bytes, min_bytes + min_bytes / 3, 2 * min_bytes}) {
       const Answer answer = Solved(chain, budget, options);
       CheckPlan(chain, budget, answer);
       EXPECT_EQ(answer.solver, "first");
       EXPECT_LE(answer.lower_bound, Solved(chain, budget).plan->makespan);
     }
-    EXPECT_EQ(Solved(chain, least - 1, options).least_memory_bytes, least);
+    EXPECT_EQ(Solved(chain, min_bytes - 1, options).least_memory_bytes,
+              min_bytes);
   }
 }
 
@@ -293,10 +295,10 @@ TEST(SolveTest, SumsAtTheLimitsDoNotOverflow) {
   chain.forward.assign(kStages, Picoseconds(time));
   chain.backward.assign(kStages, Picoseconds(time));
   ASSERT_TRUE(Validate(chain).ok());
-  const int64_t least = *Solved(chain, 1).least_memory_bytes;
-  const auto tight = Solve(chain, least);
+  const int64_t min_bytes = *Solved(chain, 1).least_memory_bytes;
+  const auto tight = Solve(chain, min_bytes);
   if (tight.ok()) {
-    CheckPlan(chain, least, *tight);
+    CheckPlan(chain, min_bytes, *tight);
   } else {
     EXPECT_EQ(tight.status().code(), absl::StatusCode::kOutOfRange);
   }

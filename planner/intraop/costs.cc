@@ -20,9 +20,9 @@ using problem::SaturatingMultiply;
 
 // Nearest, held at the longest time.
 int64_t FromSeconds(double seconds) {
-  const double most = problem::ToSeconds(problem::kMaxTime);
-  return seconds < most ? std::llrint(seconds * 1e12)
-                        : problem::kMaxTime.count();
+  const double max_seconds = problem::ToSeconds(problem::kMaxTime);
+  return seconds < max_seconds ? std::llrint(seconds * 1e12)
+                               : problem::kMaxTime.count();
 }
 
 int64_t Held(int64_t time) { return std::min(time, problem::kMaxTime.count()); }

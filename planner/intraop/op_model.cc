@@ -10,10 +10,10 @@ namespace meshwright::intraop {
 namespace {
 
 // Indices that exist.
-absl::Status CheckIndices(const std::vector<int>& indices, int count, int least,
-                          const std::string& field) {
+absl::Status CheckIndices(const std::vector<int>& indices, int count,
+                          int min_index, const std::string& field) {
   for (size_t i = 0; i < indices.size(); ++i) {
-    if (indices[i] < least || indices[i] >= count) {
+    if (indices[i] < min_index || indices[i] >= count) {
       return absl::InvalidArgumentError(
           absl::StrCat(field, "[", i, "] is ", indices[i],
                        "; the operator has ", count, " indices"));

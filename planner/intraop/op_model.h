@@ -13,10 +13,10 @@
 // runs along it, or kWholeDim.
 // Units: picoseconds and bytes, of one whole device doing everything.
 // Threads and ownership: a value.
-// Errors: Validate gives kInvalidArgument, naming the field: a negative amount
-// or count, a divisor, dimension or element size below 1, an index that does
-// not exist, an edge that does not lead to a later operator or whose lists
-// differ in length or are longer than layout::kMaxDims.
+// Errors: Validate gives kInvalidArgument, naming the field. Causes: a negative
+// amount or count; a divisor, dimension or element size below 1; an index that
+// does not exist. An edge is refused if it does not lead to a later operator,
+// or its lists differ in length or are longer than layout::kMaxDims.
 // Source: papers/map_colossal_auto.txt 5.1.
 #ifndef MESHWRIGHT_PLANNER_INTRAOP_OP_MODEL_H_
 #define MESHWRIGHT_PLANNER_INTRAOP_OP_MODEL_H_

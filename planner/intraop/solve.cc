@@ -21,11 +21,11 @@ std::vector<Strategy> Choose(const Operator& it, const Request& request) {
       it.heavy && (request.split_contractions ||
                    request.machine.cost == CostKind::kCommunication);
   const Strategy batch = ChooseDataParallel(it, request.machine.mesh);
-  const size_t most = std::max(request.max_strategies, 1);
-  if (most == 1 && !must_split) return {batch};
+  const size_t max_count = std::max(request.max_strategies, 1);
+  if (max_count == 1 && !must_split) return {batch};
   std::vector<Strategy> all =
       ListStrategies(it, request.machine.mesh, must_split);
-  if (all.size() <= most) return all;
+  if (all.size() <= max_count) return all;
   std::vector<std::tuple<bool, Picoseconds, Strategy>> ranked;
   for (const Strategy& strategy : all) {
     ranked.emplace_back(strategy != batch,  // the batch comes first
@@ -33,7 +33,7 @@ std::vector<Strategy> Choose(const Operator& it, const Request& request) {
                         strategy);
   }
   std::sort(ranked.begin(), ranked.end());
-  ranked.resize(most);
+  ranked.resize(max_count);
   all.clear();
   for (auto& [after, time, strategy] : ranked)
     all.push_back(std::move(strategy));
@@ -170,9 +170,9 @@ absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
   // No time for all strategies: those that split the batch.
   Request few = request;
   few.max_strategies = 1;
-  ASSIGN_OR_RETURN(const IntraOpProblem least, BuildProblem(model, few));
+  ASSIGN_OR_RETURN(const IntraOpProblem small, BuildProblem(model, few));
   ASSIGN_OR_RETURN(IntraOpAnswer answer,
-                   Search(model, request.machine, least, options));
+                   Search(model, request.machine, small, options));
   if (answer.plan.has_value()) {
     answer.lower_bound =
         std::min(MinTime(model, request.machine), answer.plan->time);

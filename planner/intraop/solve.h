@@ -6,11 +6,12 @@
 // than wanted, those cheapest by themselves are kept, the data-parallel one
 // always.
 // In -> Out: a valid model and machine -> one strategy per operator, its cost
-// and a certified bound; or what the least-memory plan needs.
-// Interrupted while costs are made: one strategy per operator, the
-// data-parallel one, where that is a plan; the bound is then that of computing
-// alone.
-// Errors: those of Validate, the layout planner and the search.
+// and a certified bound. Or the need of the plan of minimum memory. Interrupted
+// while costs are made: one strategy per operator, the data-parallel one, where
+// that is a plan; the bound is then that of computing alone.
+// Errors: those of Validate, the layout planner and the search. Score gives
+// kInvalidArgument for a number of strategies that is not that of the
+// operators.
 // Threads: pure functions.
 #ifndef MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
 #define MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
@@ -65,7 +66,7 @@ absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
                                     const Request& request,
                                     const search::Options& options = {});
 
-// What a plan of the caller's costs. kNotFound: an operator has no such
+// The costs of a plan that the caller gives. kNotFound: an operator has no such
 // strategy, or a conversion between neighbours does not exist.
 absl::StatusOr<IntraOpPlan> Score(const OpModel& model, const Request& request,
                                   std::vector<Strategy> strategies);

@@ -33,7 +33,7 @@ Strategy ChooseDataParallel(const Operator& it, const Mesh& mesh);
 int64_t Parts(const Strategy& strategy, const Mesh& mesh,
               const std::vector<int>& indices);
 
-// What a tensor with these indices is split like.
+// The split of a tensor with these indices.
 layout::Spec MakeSpec(const Strategy& strategy,
                       const std::vector<int>& indices);
 

@@ -38,10 +38,10 @@ class Sketches {
     const AxisSet sets = AxisSet{1} << axes_;
     for (int axis = 0; axis < axes_; ++axis) {
       for (AxisSet used = 0; used < sets; ++used) {
-        const int64_t least =
+        const int64_t min_bytes =
             std::max(tiling.elem_bytes(), (bytes - 1) / tiling.Parts(used) + 1);
         const auto time = [&](Op op) {
-          return StepTime(problem, tiling, op, AxisSet{1} << axis, least);
+          return StepTime(problem, tiling, op, AxisSet{1} << axis, min_bytes);
         };
         gather_[axis].push_back(time(Op::kAllGather));
         exchange_[axis].push_back(time(Op::kAllToAll));

@@ -1,8 +1,8 @@
 // Bound: what a conversion still costs at least; the A* of cheapest_path.h.
 //
-// Concept: a spec is seen as a sketch: of every axis only whether it holds
-// copies, splits the tensor in its role of the target, or in another one. A
-// sketch of p parts leaves at least the tensor's bytes / p on a device. Every
+// Concept: a spec is reduced to a sketch. Of every axis it only says whether it
+// holds copies, splits the tensor in its role of the target, or in another one.
+// A sketch of p parts leaves at least the tensor's bytes / p on a device. Every
 // step changes the sketch as follows, and costs at least this much:
 //   all-gather     one axis comes to hold copies; with the least bytes
 //   slice          one axis comes to split; nothing

@@ -5,7 +5,7 @@
 // steps lead to the target. A search that is cut short gives the best path it
 // met, or that of the heuristic, with its lower bound.
 // Ties: among paths of equal time in integer picoseconds the one of fewest
-// steps; among those the one whose list of specs is smallest as nested lists.
+// steps. Among those the one whose list of specs is smallest as nested lists.
 // Threads: any number at once; nothing is shared.
 // Errors: kOutOfRange when every path takes longer than problem::kMaxTime;
 // kResourceExhausted when the search was cut short and has no path at all.
@@ -22,8 +22,8 @@
 
 namespace meshwright::layout {
 
-// What cuts a search short. Work is counted in steps tried, so that the same
-// problem gets the same answer on any machine unless a deadline is set.
+// The bounds that end a search. Work is counted in steps tried, so that the
+// same problem gets the same answer on any machine unless a deadline is set.
 struct SearchOptions {
   base::Deadline deadline;
   int64_t max_steps = 200'000'000;  // six axes take up to 90 million

@@ -2,13 +2,13 @@
 //
 // Concept: from the source, always take the all-gather, slice or all-to-all
 // that leaves the least difference from the target. The difference of one
-// dimension counts the gathers that bring its axes down to what they have in
-// common with the target's, the slices that follow, and a penalty for each
-// operation after the first. It ignores sizes and links; the cost of the path
-// it finds is computed like that of any other.
+// dimension counts the gathers that reduce its axes to those in common with the
+// target's, and the slices that follow. Each operation after the first adds a
+// penalty. It ignores sizes and links; the cost of the path it finds is
+// computed like that of any other.
 // Ties: the first in the order of OneStep.
 // In → Out: a valid problem → a path, or none where the difference cannot fall
-// because a step does not align (the paper then goes round for ever).
+// because a step does not align. (The paper then goes round for ever.)
 // Source: papers/map_colossal_auto.txt 4.3, Algorithm 1; the weights are those
 // of ColossalAI's sharding_spec.py.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_GREEDY_PATH_H_

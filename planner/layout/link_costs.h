@@ -8,8 +8,8 @@
 // Units: seconds; bytes held per device before the step.
 // Threads: const and safe from any thread.
 // Errors: AlphaBetaLinks::Create gives kInvalidArgument, naming alpha[i] or
-// beta[i], for a NaN, an infinity or a negative figure, and where there are
-// more of one than of the other.
+// beta[i], for a NaN, an infinity or a negative figure. It gives it, too, where
+// there are more of one than of the other.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_
 
@@ -38,7 +38,9 @@ class LinkCosts {
   // `axes`, one or more. Never asked for a slice, which is free.
   virtual double Seconds(Op op, AxisSet axes, int64_t devices,
                          int64_t bytes) const = 0;
+  // The mesh axes that it has costs for.
   virtual int axis_count() const = 0;
+  // Equal for links of equal costs; a part of cache keys.
   virtual const std::string& content() const = 0;
 };
 

@@ -1,10 +1,10 @@
 // MeasuredLinks: step times read from a table of timings.
 //
 // Concept: rows are timings of one operation along one axis with some bytes
-// per device. Between two rows the time is on the line between them; below the
+// per device. Between two rows the time is on the line between them. Below the
 // first it is that of the first; above the last it grows in proportion to the
-// bytes. A permute over several axes takes as long as the slowest of them.
-// A row that is faster than one of fewer bytes is noise, and is raised to it.
+// bytes. A permute over several axes takes as long as the slowest of them. A
+// row that is faster than one of fewer bytes is noise, and is raised to it.
 // In → Out: rows in any order → link costs for one mesh.
 // Errors: kInvalidArgument that names the row, links[i], or the operation and
 // axis that has none.

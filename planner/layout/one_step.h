@@ -2,10 +2,10 @@
 //
 // Concept: what design section 8 says of a step is the rule.
 //   - all-gather and all-to-all take the last axis of a dimension, a slice and
-//     an all-to-all put one at the end of a dimension; tiles must align there
+//     an all-to-all put one at the end of a dimension. Tiles must align there
 //     (Tiling::Aligns).
 //   - a collective-permute makes any spec of which every device's tile is held
-//     by some device now, as often as it is wanted: the tiles have the same
+//     by some device now, as often as it is wanted. The tiles have the same
 //     size, and as many devices share a tile. It crosses the axes whose role
 //     changes; it is free when there are none.
 //   - a step along an axis of one device is free.
@@ -61,7 +61,7 @@ class OneStep {
   const LayoutProblem& problem_;
   const Tiling& tiling_;
   std::vector<PackedStep> steps_;
-  // What AddPermutes works on.
+  // The state of AddPermutes.
   PackedSpec made_;
   absl::uint128 from_ = 0;
   Roles roles_;

@@ -25,9 +25,12 @@ class LayoutPlanner {
  public:
   static constexpr size_t kMaxEntries = 1 << 16;
 
+  // The answer of an equal earlier problem, or of a new search. Never null.
+  // Errors: see above.
   absl::StatusOr<std::shared_ptr<const Conversion>> Convert(
       const LayoutProblem& problem, const SearchOptions& options = {});
 
+  // How many answers the cache holds.
   size_t entries() const;
 
  private:

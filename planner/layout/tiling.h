@@ -1,7 +1,7 @@
 // Tiling: the tiles that sharding specs of one tensor cut it into.
 //
-// Concept: inside the search a spec is a PackedSpec, one word per dimension;
-// and a key of 128 bits, by which specs compare like the nested lists of the
+// Concept: inside the search a spec is a PackedSpec, one word per dimension. It
+// has a key of 128 bits, by which specs compare like the nested lists of the
 // JSON format ([[0],[1]] after [[0,1],[]] after [[],[0]]).
 // Threads: const after construction.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_TILING_H_
@@ -32,11 +32,13 @@ struct PackedSpec {
   std::array<AxisSet, kMaxDims> axes{};
   AxisSet used = 0;
 
+  // Puts the axis at the end of the dimension; it must be unused.
   void Append(int dim, int axis);
+  // Takes the last axis off the dimension; there must be one.
   void RemoveLast(int dim);
 };
 
-// What an axis does to the tiles. Axes of equal roles in two specs of equal
+// The effect of an axis on the tiles. Axes of equal roles in two specs of equal
 // tiles: no tile has to move along that axis. A step that does not act on an
 // axis leaves its role as it is.
 struct Role {
@@ -70,14 +72,18 @@ class Tiling {
     return tiles_[static_cast<size_t>(dim) * parts_.size() + axes];
   }
 
-  // Whether the tiles over `axes` align with those without `axis`: each of
-  // these is made of the former along `axis`, none of which lies across two.
+  // Whether the tiles over `axes` align with those without `axis`. Each of the
+  // latter is then made of the former along `axis`, none of which lies across
+  // two.
   bool Aligns(int dim, AxisSet axes, int axis) const;
 
   int64_t Bytes(const PackedSpec& spec) const;  // of one device
+  // Of an axis whose tiles are `stride` elements apart; idle where the
+  // dimension ends before.
   Role FindRole(int dim, int64_t stride) const;
   Roles FindRoles(const PackedSpec& spec) const;
 
+  // The spec must fit the mesh; Unpack and FromKey are the way back.
   PackedSpec Pack(const Spec& spec) const;
   Spec Unpack(const PackedSpec& spec) const;
   absl::uint128 Key(const PackedSpec& spec) const;

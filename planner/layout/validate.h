@@ -1,7 +1,7 @@
 // Validate: whether a LayoutProblem can be trusted by the search.
 //
-// Errors: kInvalidArgument in one sentence that names the field, as written in
-// the JSON format ("source[1][0] is axis 4; the mesh has axes 0 to 2").
+// Errors: kInvalidArgument in one sentence that names the field as the JSON
+// format does ("source[1][0] is axis 4; the mesh has axes 0 to 2").
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_VALIDATE_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_VALIDATE_H_
 

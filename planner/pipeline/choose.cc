@@ -50,10 +50,10 @@ absl::StatusOr<Chosen> Simulated(const PipelineProblem& problem,
 }
 
 // 0, 1, 2, 3, 4, 6, 8, 12, 16, ...
-int MoreDelay(int most) {
+int MoreDelay(int max_delay) {
   int power = 2;
-  while (2 * power <= most) power *= 2;
-  return most < 4 ? most + 1 : most + power / 2;
+  while (2 * power <= max_delay) power *= 2;
+  return max_delay < 4 ? max_delay + 1 : max_delay + power / 2;
 }
 
 // As long as more of them help.
@@ -67,15 +67,15 @@ absl::StatusOr<Chosen> BestDelay(const PipelineProblem& problem,
   ASSIGN_OR_RETURN(Chosen best, Simulated(problem, kSchedule, orders, {}));
   int useless = 0;
   const int all = problem.micro_batches - 1;
-  for (int most = 0; most < all && useless < kPatience;) {
-    most = std::min(MoreDelay(most), all);
+  for (int max_delay = 0; max_delay < all && useless < kPatience;) {
+    max_delay = std::min(MoreDelay(max_delay), all);
     bool helped = false;
     for (const bool yields : {false, true}) {
       if (best.figures.step == lower_bound || deadline.HasPassed()) {
         return best;
       }
-      ASSIGN_OR_RETURN(Chosen next,
-                       Simulated(problem, kSchedule, orders, {most, yields}));
+      ASSIGN_OR_RETURN(Chosen next, Simulated(problem, kSchedule, orders,
+                                              {max_delay, yields}));
       if (!Better(next.figures, best.figures)) continue;
       best = std::move(next);
       helped = true;
@@ -113,12 +113,12 @@ absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
   if (best->figures.fits) {
     choice.chosen = std::move(best);
   } else {
-    const auto least =
+    const auto smallest =
         std::min_element(choice.tried.begin(), choice.tried.end(),
                          [&](const Figures& a, const Figures& b) {
                            return Excess(problem, a) < Excess(problem, b);
                          });
-    choice.min_bytes = least->peak_bytes;
+    choice.min_bytes = smallest->peak_bytes;
   }
   choice.elapsed = std::chrono::steady_clock::now() - begin;
   return choice;

@@ -4,10 +4,10 @@
 // for rising numbers of delayed weight gradients and counts with its best one.
 // Of equal times the one with the smallest largest peak wins, then the first of
 // gpipe, 1f1b, eager-1f1b, eager-1f1b-delay; of equal delays the smallest.
-// In → Out: a problem → the choice with its timeline, or that none fits and
-// what memory the one that misses the limits least needs; a summary of every
-// schedule tried; a bound below the step of every schedule there is for these
-// stages, certified by counting (bound.h).
+// In → Out: a problem → the choice with its timeline, and a summary of every
+// schedule tried. If none fits, the memory that the one needs that misses the
+// limits by the smallest amount. Also a bound below the step of every schedule
+// there is for these stages, certified by counting (bound.h).
 // Anytime: a deadline or a stop ends the search for delays; every schedule is
 // simulated at least once.
 // Ties and threads: the same answer every time; any number of calls at once.
@@ -30,7 +30,7 @@
 
 namespace meshwright::pipeline {
 
-// What one schedule comes to.
+// The figures of one schedule.
 struct Figures {
   Schedule schedule = Schedule::kGpipe;
   WeightDelay delay;  // of eager-1f1b-delay

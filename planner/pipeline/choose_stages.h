@@ -1,13 +1,13 @@
 // ChooseStages: partition and schedule together.
 //
 // Concept: the schedules hold different numbers of activations, so under a
-// memory limit each has its own best partition. For every kind of them the
-// best partition by the formula (partition.h) is found, then all allowed
-// schedules are simulated on it (choose.h); the least simulated step wins, and
-// of equal ones the first kind.
-// In → Out: a problem → the partition, its stages and the choice of a schedule;
-// or that nothing fits, with the least memory that any partition needs.
-// Anytime, ties, threads: as PartitionStages and Choose.
+// memory limit each has its own best partition. For every kind of them the best
+// partition by the formula (partition.h) is found, then all allowed schedules
+// are simulated on it (choose.h). The fastest simulated step wins, and of equal
+// ones the first kind.
+// In → Out: a problem → the partition, its stages and the choice of a schedule.
+// If nothing fits, the minimum memory over all partitions. Anytime, ties,
+// threads: as PartitionStages and Choose.
 // Errors: kInvalidArgument for a problem that does not validate; kOutOfRange
 // for one whose tables would not fit into memory; kDeadlineExceeded where the
 // deadline came before the first partition and one stage does not fit.

@@ -50,8 +50,8 @@ std::vector<std::vector<MemoryLevel>> ComputeMemoryOverTime(
 }
 
 std::vector<std::vector<Held>> FindMaxHeld(const Timeline& timeline) {
-  std::vector<std::vector<Held>> most(timeline.stages.size());
-  for (size_t i = 0; i < most.size(); ++i) {
+  std::vector<std::vector<Held>> max_held(timeline.stages.size());
+  for (size_t i = 0; i < max_held.size(); ++i) {
     std::map<int, int> delayed;  // the most, by how many are whole
     Picoseconds now{0};
     Held last;
@@ -69,10 +69,10 @@ std::vector<std::vector<Held>> FindMaxHeld(const Timeline& timeline) {
     for (auto it = delayed.rbegin(); it != delayed.rend(); ++it) {
       if (beaten.has_value() && it->second <= *beaten) continue;
       beaten = it->second;
-      most[i].push_back({it->first, it->second});
+      max_held[i].push_back({it->first, it->second});
     }
   }
-  return most;
+  return max_held;
 }
 
 int64_t CountBytes(const Stage& stage, const Held& held) {
@@ -80,18 +80,19 @@ int64_t CountBytes(const Stage& stage, const Held& held) {
          held.delayed * stage.ComputeDelayedBytes();
 }
 
-int64_t FindPeak(const Stage& stage, const std::vector<Held>& most) {
+int64_t FindPeak(const Stage& stage, const std::vector<Held>& max_held) {
   int64_t peak = 0;
-  for (const Held& held : most) peak = std::max(peak, CountBytes(stage, held));
+  for (const Held& held : max_held)
+    peak = std::max(peak, CountBytes(stage, held));
   return peak;
 }
 
 std::vector<int64_t> ComputePeakBytes(const PipelineProblem& problem,
                                       const Timeline& timeline) {
   std::vector<int64_t> peaks;
-  const std::vector<std::vector<Held>> most = FindMaxHeld(timeline);
-  for (size_t i = 0; i < most.size(); ++i) {
-    peaks.push_back(FindPeak(problem.stages[i], most[i]));
+  const std::vector<std::vector<Held>> max_held = FindMaxHeld(timeline);
+  for (size_t i = 0; i < max_held.size(); ++i) {
+    peaks.push_back(FindPeak(problem.stages[i], max_held[i]));
   }
   return peaks;
 }

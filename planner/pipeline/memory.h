@@ -1,6 +1,6 @@
 // Memory of every stage over the time of a step.
 //
-// Concept: a stage holds its persistent bytes all the time, and
+// Concept: a stage holds its persistent bytes all the time. It holds
 // activation_bytes of a micro-batch from the start of its forward to the end of
 // its backward. Where the backward is split, delayed_bytes take their place
 // until the gradient of the weights is done. Buffers of transfers are not
@@ -28,7 +28,7 @@ std::vector<std::vector<Held>> FindMaxHeld(const Timeline& timeline);
 int64_t CountBytes(const Stage& stage, const Held& held);
 
 // The most bytes, of a stage that holds that much at a time.
-int64_t FindPeak(const Stage& stage, const std::vector<Held>& most);
+int64_t FindPeak(const Stage& stage, const std::vector<Held>& max_held);
 
 // From this time on, until the next level.
 struct MemoryLevel {

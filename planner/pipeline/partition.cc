@@ -51,8 +51,8 @@ class Search {
     if (!widest.ok()) return GiveOneStage();
     ++answer_.programs;
     if (!widest->has_value()) {
-      const auto least = table_.FindMinBytes(quick ? none : deadline_);
-      if (least.ok()) answer_.min_bytes = *least;
+      const auto min_bytes = table_.FindMinBytes(quick ? none : deadline_);
+      if (min_bytes.ok()) answer_.min_bytes = *min_bytes;
       return {};
     }
     Offer(**widest);
@@ -83,14 +83,14 @@ class Search {
     Picoseconds sum{0};
     Picoseconds slowest{0};
     for (const auto& costs : problem_.segments) {
-      std::optional<Picoseconds> least;
+      std::optional<Picoseconds> min_time;
       for (const auto& cost : costs) {
         if (!cost.has_value()) continue;
         const Picoseconds time = cost->forward + cost->Backward();
-        least = std::min(least.value_or(time), time);
+        min_time = std::min(min_time.value_or(time), time);
       }
-      sum += *least;
-      slowest = std::max(slowest, *least);
+      sum += *min_time;
+      slowest = std::max(slowest, *min_time);
     }
     const int held = CountHeld(problem_, schedule_, 1);
     for (size_t mesh = 0; mesh < problem_.meshes.size(); ++mesh) {

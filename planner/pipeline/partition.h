@@ -1,8 +1,8 @@
 // PartitionStages: the cut of a line of segments into stages on sub-meshes with
 // the least step time; exact.
 //
-// Concept: with t_i of one micro-batch forward and backward through stage i,
-// and c_i of its two transfers behind stage i, the step is taken as
+// Concept: t_i is the time of one micro-batch forward and backward through
+// stage i, c_i that of its two transfers behind stage i. The step is taken as
 //
 //   sum t_i + sum c_i + (m - 1) T,   T = the slowest part,
 //
@@ -12,9 +12,9 @@
 //
 // For a given bound on T a dynamic program over (segments left, devices left,
 // stages left) finds the least sum. The sum does not rise with T, so an
-// interval of bounds [lo, hi] has no step below sum(hi) + (m - 1) lo: the
-// search opens intervals, cheapest first, until none can beat the best (a
-// solved bound closes all bounds down to the slowest part it found).
+// interval of bounds [lo, hi] has no step below sum(hi) + (m - 1) lo. The
+// search opens intervals, cheapest first, until none can beat the best. A
+// solved bound closes all bounds down to the slowest part it found.
 //
 // Memory: a stage of which q - 1 stages follow holds the activations of
 // WarmUpForwards(schedule, q) micro-batches beside its persistent bytes. Only
@@ -23,15 +23,15 @@
 // Where stages are no sums of segments the same holds: the program goes through
 // stages, whatever they cost.
 // In → Out: a problem and the schedule whose memory counts → the partition with
-// a certified bound, or that none fits with the least memory that any needs.
-// Anytime: a deadline or a stop gives the best so far with the bound so far;
-// before the first program is done, which only large problems notice, one
-// stage. Ties: the same answer every time. Threads: any number of calls at
+// a certified bound. If none fits, the minimum memory over all of them.
+// Anytime: a deadline or a stop gives the best so far with the bound so far.
+// Before the first program is done, which only large problems notice, it gives
+// one stage. Ties: the same answer every time. Threads: any number of calls at
 // once. Errors: kInvalidArgument for a problem that does not validate,
 // kOutOfRange for one whose tables would not fit into memory, kDeadlineExceeded
-// where the end came first and one stage does not fit. Source:
-// papers/cfp.txt 5.6 and Alpa's inter-operator pass, whose formula this is;
-// there T is scanned upwards, with a tolerance.
+// where the end came first and one stage does not fit. Source: papers/cfp.txt
+// 5.6 and Alpa's inter-operator pass, whose formula this is; there T is scanned
+// upwards, with a tolerance.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_H_
 

@@ -4,17 +4,17 @@
 //   segments   0   1   2 | 3   4 | 5   6   7
 //   stages      1x4          1x2     1x2        of 8 devices
 //
-// Concept: a stage is a run of neighbouring segments on one mesh. What it costs
-// is the sum of its segments' times and bytes on that mesh, or whatever
-// `stage_costs` says: a run planned as a whole costs less than segments planned
+// Concept: a stage is a run of neighbouring segments on one mesh. Its cost is
+// the sum of its segments' times and bytes on that mesh, or whatever
+// `stage_costs` says. A run planned as a whole costs less than segments planned
 // one by one, and a plan that has to hold more activations takes longer. The
 // meshes of all stages together have at most `devices` devices. Where two
 // stages meet, the tensors of that boundary travel.
 // Units: picoseconds per micro-batch; bytes per device of the mesh.
 // Errors: Validate gives kInvalidArgument in one sentence that names the field,
-// as written in the JSON format: a list that is empty, too long or of the wrong
-// length, a figure out of its range, a segment that no mesh can run, times or
-// bytes that add up to more than the planner can hold.
+// as written in the JSON format. Causes: a list that is empty, too long or of
+// the wrong length; a figure out of its range; a segment that no mesh can run;
+// times or bytes whose sum overflows.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_PROBLEM_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_PROBLEM_H_
 
@@ -77,8 +77,8 @@ inline constexpr int64_t kMaxPartitionDevices = int64_t{1} << 20;
 // `stage_costs` says what a stage costs, PartitionStages checks that.
 absl::Status Validate(const PartitionProblem& problem);
 
-// For how many micro-batches a stage has to have room that is the last but
-// `from_here` - 1; 1 where there is no limit that would ask.
+// The number of micro-batches that a stage must have room for, if `from_here` -
+// 1 stages follow it. 1 where there is no memory limit.
 int CountHeld(const PartitionProblem& problem, Schedule schedule,
               int from_here);
 

@@ -41,10 +41,10 @@ PartitionTable::PartitionTable(const PartitionProblem& problem,
       *std::max_element(mesh_devices_.begin(), mesh_devices_.end());
   devices_ = std::min(problem.devices / unit, largest * segments);
   if (problem.memory_limit_bytes.has_value()) {
-    const auto most =
+    const auto max_count =
         static_cast<int>(std::min<int64_t>(segments, devices_ / smallest));
     // As far as the schedule tells counts apart.
-    while (counts_ < most &&
+    while (counts_ < max_count &&
            WarmUpForwards(schedule, counts_, problem.micro_batches) <
                problem.micro_batches) {
       ++counts_;
@@ -210,8 +210,8 @@ template <typename Of, typename With>
 absl::Status PartitionTable::RunProgram(const Of& of, const With& with,
                                         const base::Deadline& deadline) {
   const int segments = problem_.Segments();
-  least_.assign(Row(segments + 1, 0), kNever);
-  const int64_t most = devices_;  // no entry of a row may be it
+  min_sums_.assign(Row(segments + 1, 0), kNever);
+  const int64_t max_count = devices_;  // no entry of a row may be it
   bool stopped = false;
   for (int first = segments - 1; first >= 0; --first) {
     Stages(first, [&](const StageOnMesh& stage) {
@@ -227,16 +227,16 @@ absl::Status PartitionTable::RunProgram(const Of& of, const With& with,
         if (!own.has_value() && costs_.empty()) break;
         if (!own.has_value()) continue;
         const int64_t worth = *own;
-        int64_t* const row = &least_[Row(first, after)];
+        int64_t* const row = &min_sums_[Row(first, after)];
         if (stage.end == segments) {
-          for (int64_t d = devices; d <= most; ++d) {
+          for (int64_t d = devices; d <= max_count; ++d) {
             row[d] = std::min(row[d], worth);
           }
           continue;
         }
         CountsBehind(after, [&](int next) {
-          const int64_t* const behind = &least_[Row(stage.end, next)];
-          for (int64_t d = devices; d <= most; ++d) {
+          const int64_t* const behind = &min_sums_[Row(stage.end, next)];
+          for (int64_t d = devices; d <= max_count; ++d) {
             row[d] = std::min(row[d], with(worth, behind[d - devices]));
           }
         });
@@ -263,11 +263,11 @@ absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
 // How many stages follow the first one of the best partition, if there is one.
 std::optional<int> PartitionTable::BestCount() const {
   std::optional<int> best;
-  int64_t least = kNever;
+  int64_t min_sum = kNever;
   for (int after = 0; after < counts_; ++after) {
-    const int64_t sum = least_[Row(0, after) + devices_];
-    if (sum >= least) continue;
-    least = sum;
+    const int64_t sum = min_sums_[Row(0, after) + devices_];
+    if (sum >= min_sum) continue;
+    min_sum = sum;
     best = after;
   }
   return best;
@@ -279,10 +279,10 @@ PartitionTable::Solved PartitionTable::Follow(Picoseconds bound) const {
   const int segments = problem_.Segments();
   int after = *BestCount();
   Solved solved;
-  solved.sum = Picoseconds(least_[Row(0, after) + devices_]);
+  solved.sum = Picoseconds(min_sums_[Row(0, after) + devices_]);
   int64_t left = devices_;
   for (int first = 0; first < segments;) {
-    const int64_t wanted = least_[Row(first, after) + left];
+    const int64_t wanted = min_sums_[Row(first, after) + left];
     std::optional<StageOnMesh> found;
     int next_after = 0;
     int64_t found_time = 0;
@@ -303,7 +303,7 @@ PartitionTable::Solved PartitionTable::Follow(Picoseconds bound) const {
       CountsBehind(after, [&](int next) {
         if (found.has_value()) return;
         const int64_t behind =
-            least_[Row(stage.end, next) + left - mesh_devices_[stage.mesh]];
+            min_sums_[Row(stage.end, next) + left - mesh_devices_[stage.mesh]];
         if (time + behind == wanted) take(next);
       });
     });
@@ -330,7 +330,7 @@ absl::StatusOr<std::optional<int64_t>> PartitionTable::FindMinBytes(
   RETURN_IF_ERROR(RunProgram(bytes, more, deadline));
   const std::optional<int> best = BestCount();
   if (!best.has_value()) return std::optional<int64_t>();
-  return std::optional<int64_t>(least_[Row(0, *best) + devices_]);
+  return std::optional<int64_t>(min_sums_[Row(0, *best) + devices_]);
 }
 
 std::vector<Picoseconds> PartitionTable::SlowestParts() const {

@@ -1,13 +1,13 @@
 // PartitionTable: the dynamic program of PartitionStages for one bound on the
 // slowest part.
 //
-// Concept: least[j][q][d] is the least sum of times of the segments from j on,
-// cut into q + 1 stages on at most d devices, with no part slower than the
-// bound and every stage within the memory limit. The last q stands for that
+// Concept: least[j][q][d] is the minimum sum of times of the segments from j
+// on, cut into q + 1 stages on at most d devices. No part is slower than the
+// bound, and every stage is within the memory limit. The last q stands for that
 // many and more, where the schedule counts no further.
 // Units: devices in units of what all meshes have in common.
 // Errors: Fill gives kInvalidArgument for a cost that is no valid stage's, and
-// for costs that add up to more than the planner can hold; Solve and
+// for costs that add up to more than the planner can hold. Solve and
 // FindMinBytes give kCancelled where the deadline passes first.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
@@ -34,6 +34,7 @@ class PartitionTable {
 
   // Entries of all tables, and about how many steps one program takes.
   int64_t Size() const;
+  // As a double, because the product may not fit 64 bits.
   double Work() const;
 
   struct Solved {
@@ -87,9 +88,9 @@ class PartitionTable {
   // Goes through every stage that starts at `first`, by end and then mesh.
   template <typename Visit>
   void Stages(int first, const Visit& visit) const;
-  // The dynamic program, into `least_`: what a stage is worth, of(stage,
-  // after), none where it may not be; and what it makes of the best behind it,
-  // with(worth, behind).
+  // The dynamic program, into `min_sums_`. of(stage, after) is what a stage is
+  // worth, none where it may not be. with(worth, behind) is what it makes of
+  // the best behind it.
   template <typename Of, typename With>
   absl::Status RunProgram(const Of& of, const With& with,
                           const base::Deadline& deadline);
@@ -106,7 +107,7 @@ class PartitionTable {
   std::vector<std::vector<int>> lacking_;
   // In place of sums, by Place.
   std::vector<std::optional<Costs>> costs_;
-  std::vector<int64_t> least_;
+  std::vector<int64_t> min_sums_;
 };
 
 }  // namespace meshwright::pipeline

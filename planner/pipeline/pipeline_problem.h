@@ -7,8 +7,9 @@
 //
 // Concept: every micro-batch runs forward through all stages and then backward
 // through all of them. The backward of a stage is one operation, or two where a
-// schedule splits it: the gradient of its input, which the stage before needs,
-// and the gradient of its weights, which nobody needs before the step ends.
+// schedule splits it. These are the gradient of its input, which the stage
+// before needs, and that of its weights, which nobody needs before the step
+// ends.
 // Units: times of one micro-batch in picoseconds; bytes per device.
 // Errors: ScheduleNamed gives kInvalidArgument, listing the names, for another.
 // Source: papers/cross_mesh_resharding.txt section 4; design section 9.
@@ -31,10 +32,10 @@ struct Stage {
   Picoseconds forward{0};
   Picoseconds backward_input{0};
   Picoseconds backward_weight{0};
-  // What one micro-batch keeps from the start of its forward to the end of its
-  // backward.
+  // The bytes that one micro-batch keeps from the start of its forward to the
+  // end of its backward.
   int64_t activation_bytes = 0;
-  // What is there all the time: parameters, gradients, optimizer states.
+  // The bytes held all the time: parameters, gradients, optimizer states.
   int64_t persistent_bytes = 0;
   // In place of activation_bytes, once the gradient of the input is there and
   // that of the weights is not; none: the same.

@@ -1,21 +1,21 @@
 // Simulate: when everything runs, given what each stage runs in which order.
 //
 // Concept: an event simulation. A stage starts the next operation of its order
-// as soon as it is free and what the operation reads has arrived. What a
-// forward makes goes to the next stage, what a backward (or the gradient of the
-// input alone) makes to the stage before.
+// as soon as it is free and what the operation reads has arrived. The result of
+// a forward goes to the next stage. That of a backward (or of the gradient of
+// the input alone) goes to the stage before.
 //
 // *With overlap* a transfer occupies its link in its direction, first come
-// first served. *Without* it occupies both stages: a stage that has something
-// to send computes nothing until it is sent, transfers go before computing, and
-// of those that want the same stage the one that waits longest goes, then the
-// one with fewer before it on its link, then a backward, then that of the
+// first served. *Without* it occupies both stages. A stage that has something
+// to send computes nothing until it is sent, and transfers go before computing.
+// Of those that want the same stage the one that waits longest goes. Ties go to
+// the one with fewer before it on its link, then to a backward, then to the
 // earlier stage. A stage that waits to send may receive, so nothing locks. A
 // transfer that takes no time occupies nobody.
 //
 // *Delayed weights.* After the gradient of a stage's input, that of its weights
-// waits until the stage has nothing else to run, at most `WeightDelay::max` of
-// them at a time; one is also run before a forward that would not fit
+// waits until the stage has nothing else to run. At most `WeightDelay::max` of
+// them wait at a time. One is also run before a forward that would not fit
 // memory_limit_bytes beside it.
 //
 // In → Out: a valid problem and orders → the timeline. The answer is a function
@@ -40,8 +40,8 @@ struct WeightDelay {
   // How many weight gradients of a stage may wait while it runs something
   // else. 0: each directly follows that of the input.
   int max = 0;
-  // Whether a stage stays idle, rather than start one, if what it waits for is
-  // on its way and arrives before the gradient would be done.
+  // Whether a stage stays idle, rather than start one, if its next input is on
+  // its way and arrives before the gradient would be done.
   bool yields = false;
 };
 

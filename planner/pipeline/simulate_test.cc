@@ -53,11 +53,11 @@ TEST(SimulateTest, EveryTimelineKeepsTheRules) {
       for (const Schedule schedule : kSchedules) {
         ExpectKeepsTheRules(problem, Simulated(problem, schedule));
       }
-      for (const int most : {1, 2, 5, 100}) {
+      for (const int max : {1, 2, 5, 100}) {
         for (const bool yields : {false, true}) {
           ExpectKeepsTheRules(problem,
                               Simulated(problem, Schedule::kEager1F1BDelay,
-                                        {.max = most, .yields = yields}));
+                                        {.max = max, .yields = yields}));
         }
       }
     }
@@ -127,16 +127,16 @@ TEST(SimulateTest, SplittingTheBackwardIsNeverSlower) {
 TEST(SimulateTest, WaitingWeightsGiveWayToTheMemoryLimit) {
   int tighter = 0;
   for (PipelineProblem problem : Problems(true, 400)) {
-    const auto least = ComputePeakBytes(
+    const auto min_bytes = ComputePeakBytes(
         problem, Simulated(problem, Schedule::kEager1F1BDelay));
-    const auto most = ComputePeakBytes(
+    const auto max_bytes = ComputePeakBytes(
         problem, Simulated(problem, Schedule::kEager1F1BDelay, {.max = 100}));
-    problem.memory_limit_bytes = least;
+    problem.memory_limit_bytes = min_bytes;
     const Timeline limited =
         Simulated(problem, Schedule::kEager1F1BDelay, {.max = 100});
     ExpectKeepsTheRules(problem, limited);
-    EXPECT_EQ(ComputePeakBytes(problem, limited), least);
-    tighter += least < most;
+    EXPECT_EQ(ComputePeakBytes(problem, limited), min_bytes);
+    tighter += min_bytes < max_bytes;
   }
   EXPECT_GT(tighter, 50);
 }

@@ -2,13 +2,13 @@
 // open.
 //
 // Concept: trace event JSON. Process "stages" has one thread per stage with
-// complete events (ph X) of its operations; process "links" one thread per link
-// and direction with those of the transfers; process "memory" one counter per
-// stage, in bytes. Flows (ph s, t, f) go from what makes an activation or a
+// complete events (ph X) of its operations. Process "links" has one thread per
+// link and direction with those of the transfers, process "memory" one counter
+// per stage, in bytes. Flows (ph s, t, f) go from what makes an activation or a
 // gradient over its transfer to what reads it. Events are in the order of their
 // time stamps, metadata first. Units: ts and dur in microseconds. Readers hold
 // them in whole nanoseconds and cut off what is beyond, some after an inexact
-// product; so starts and ends are rounded to nanoseconds, and a digit below is
+// product. So starts and ends are rounded to nanoseconds, and a digit below is
 // added where the product would fall short. Spans that do not overlap do not
 // overlap in the trace. Exact times stand in args.start_ps and args.end_ps.
 // Source: the Trace Event Format of the Chromium project.

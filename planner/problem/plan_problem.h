@@ -76,6 +76,7 @@ struct Table {
   const std::optional<Picoseconds>& at(int row, int column) const {
     return entries[static_cast<size_t>(row) * columns + column];
   }
+  // An empty interval where the table is exact.
   NoiseInterval NoiseAt(int row, int column) const {
     if (noise.empty()) return {};
     return noise[static_cast<size_t>(row) * columns + column];

@@ -45,16 +45,16 @@ TEST(SearchOrderTest, SmallProblemsAreSolvedAndProved) {
     SCOPED_TRACE(seed);
     const ReshardProblem problem = Small(seed);
     const Instance instance = MakeInstance(problem);
-    const Ticks least = MinimumMakespan(problem);
+    const Ticks min_makespan = MinimumMakespan(problem);
     const Found found = SearchOrder(instance, 1, {});
     ASSERT_TRUE(IsWhole(instance, found.order));
-    EXPECT_EQ(found.makespan, least);
-    EXPECT_EQ(found.lower_bound, least);
+    EXPECT_EQ(found.makespan, min_makespan);
+    EXPECT_EQ(found.lower_bound, min_makespan);
     EXPECT_EQ(
         Replay(problem, ToSchedule(problem, instance, found.order))->makespan,
-        least);
+        min_makespan);
     beyond_ports += std::max(ComputeReceiverBound(instance),
-                             ComputeSenderBound(instance)) < least;
+                             ComputeSenderBound(instance)) < min_makespan;
   }
   EXPECT_GT(beyond_ports, 300);
 }
@@ -79,22 +79,25 @@ TEST(BoundsTest, NoneIsAboveTheLeast) {
     SCOPED_TRACE(seed);
     const ReshardProblem problem = Small(seed);
     const Instance instance = MakeInstance(problem);
-    const Ticks least = MinimumMakespan(problem);
-    EXPECT_LE(ComputeReceiverBound(instance), least);
-    EXPECT_LE(ComputeSenderBound(instance), least);
-    EXPECT_LE(FindHeaviestClique(instance, 1000, {}).ticks, least);
+    const Ticks min_makespan = MinimumMakespan(problem);
+    EXPECT_LE(ComputeReceiverBound(instance), min_makespan);
+    EXPECT_LE(ComputeSenderBound(instance), min_makespan);
+    EXPECT_LE(FindHeaviestClique(instance, 1000, {}).ticks, min_makespan);
     const std::vector<std::vector<int>> cliques = {
         FindHeaviestClique(instance, 1000, {}).jobs};
-    EXPECT_LE(BalanceBound(instance, {.nodes = 100000}, cliques, {}), least);
-    EXPECT_LE(ComputePackingBound(instance, {.nodes = 100000}, {}), least);
+    EXPECT_LE(BalanceBound(instance, {.nodes = 100000}, cliques, {}),
+              min_makespan);
+    EXPECT_LE(ComputePackingBound(instance, {.nodes = 100000}, {}),
+              min_makespan);
     // Whatever is known, none is above it or below the floor.
-    const Within within = {least / 2, least, 1 + static_cast<int64_t>(seed)};
+    const Within within = {min_makespan / 2, min_makespan,
+                           1 + static_cast<int64_t>(seed)};
     for (const Ticks bound : {BalanceBound(instance, within, cliques, {}),
                               ComputePackingBound(instance, within, {})}) {
-      EXPECT_LE(bound, least);
+      EXPECT_LE(bound, min_makespan);
       EXPECT_GE(bound, within.floor);
     }
-    EXPECT_EQ(least % Grid(instance), 0);
+    EXPECT_EQ(min_makespan % Grid(instance), 0);
   }
 }
 

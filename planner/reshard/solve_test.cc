@@ -13,13 +13,13 @@ TEST(SolveTest, EverySolverAnswersWithABound) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const ReshardProblem problem =
         RandomTasks(seed, {.speeds = seed % 2 == 1, .links = seed % 3 == 1});
-    const Ticks least = MinimumMakespan(problem);
+    const Ticks min_makespan = MinimumMakespan(problem);
     for (const char* name : {"auto", "naive", "load-balance", "depth-first",
                              "randomized", "ensemble"}) {
       const auto answer = Solve(problem, {.solver = *SolverFromName(name)});
       ASSERT_TRUE(answer.ok()) << answer.status();
-      EXPECT_GE(answer->timing.makespan, least);
-      EXPECT_LE(answer->lower_bound, least);
+      EXPECT_GE(answer->timing.makespan, min_makespan);
+      EXPECT_LE(answer->lower_bound, min_makespan);
       EXPECT_EQ(answer->optimal,
                 answer->lower_bound == answer->timing.makespan);
       if (std::string(name) == "auto") {

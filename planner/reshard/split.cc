@@ -130,23 +130,23 @@ Ticks Rounding(const Job& job) {
 
 Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
                  const base::Deadline& deadline) {
-  Instance least = whole;
+  Instance minimal = whole;
   if (!Durations(problem).uniform()) {
-    for (Job& job : least.jobs) job.min_ticks -= Rounding(job);
+    for (Job& job : minimal.jobs) job.min_ticks -= Rounding(job);
   }
   // A task whose parts may overlap is bounded by ports alone.
-  Instance loads = least;
+  Instance loads = minimal;
   std::erase_if(loads.jobs, [&](const Job& job) {
     return job.choices.size() > 1 &&
            std::all_of(
                job.receivers.begin(), job.receivers.end(),
                [&](int receiver) { return whole.in_links[receiver] > 1; });
   });
-  Ticks bound = ComputeSenderBound(least);
+  Ticks bound = ComputeSenderBound(minimal);
   bound = std::max(
       bound, FindHeaviestClique(loads, kSplitCliqueNodes, deadline).ticks);
   std::vector<Ticks> load(whole.ins(), 0);
-  for (const Job& job : least.jobs) {
+  for (const Job& job : minimal.jobs) {
     for (const int receiver : job.receivers) load[receiver] += job.min_ticks;
     if (job.choices.size() == 1) bound = std::max(bound, job.min_ticks);
   }

@@ -17,9 +17,9 @@ namespace {
 using problem::Picoseconds;
 using problem::PlanProblem;
 
-// The optimum lies between `least` and `most`.
+// The optimum lies between `min_time` and `max_time`.
 void ExpectHolds(const PlanProblem& problem, const Answer& answer,
-                 Picoseconds least, Picoseconds most) {
+                 Picoseconds min_time, Picoseconds max_time) {
   ASSERT_TRUE(answer.plan.has_value());
   const auto evaluation = problem::Evaluate(problem, answer.plan->choice);
   ASSERT_TRUE(evaluation.ok()) << evaluation.status();
@@ -28,8 +28,8 @@ void ExpectHolds(const PlanProblem& problem, const Answer& answer,
   if (problem.memory_limit_bytes.has_value()) {
     ASSERT_LE(evaluation->peak_bytes, *problem.memory_limit_bytes);
   }
-  ASSERT_LE(answer.lower_bound, most);
-  ASSERT_GE(answer.plan->time, least);
+  ASSERT_LE(answer.lower_bound, max_time);
+  ASSERT_GE(answer.plan->time, min_time);
   ASSERT_EQ(answer.Gap() == 0, answer.lower_bound == answer.plan->time);
 }
 
@@ -91,9 +91,9 @@ PlanProblem Chain(uint64_t seed) {
   problem.self_edges = {{0, 0}};
   const auto fastest = Solve(problem);
   problem.memory_limit_bytes = 0;
-  const auto least = Solve(problem);
+  const auto smallest = Solve(problem);
   problem.memory_limit_bytes =
-      (fastest->plan->peak_bytes + *least->least_memory_bytes) / 2;
+      (fastest->plan->peak_bytes + *smallest->least_memory_bytes) / 2;
   return problem;
 }
 

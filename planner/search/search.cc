@@ -10,8 +10,8 @@
 #include "planner/problem/evaluate.h"
 #include "planner/problem/validate.h"
 #include "planner/search/constrained/lagrangian.h"
-#include "planner/search/constrained/least_memory.h"
 #include "planner/search/constrained/memory_constrained.h"
+#include "planner/search/constrained/min_memory.h"
 
 namespace meshwright::search {
 namespace {
@@ -22,11 +22,11 @@ using problem::PlanProblem;
 // What the slowest plan could take, over all components.
 __int128 SlowestTime(const Graph& graph) {
   const auto largest = [](const std::vector<Cost>& costs) {
-    Cost most = 0;
+    Cost max_cost = 0;
     for (const Cost cost : costs) {
-      if (cost < kNever) most = std::max(most, cost);
+      if (cost < kNever) max_cost = std::max(max_cost, cost);
     }
-    return most;
+    return max_cost;
   };
   __int128 sum = 0;
   for (size_t n = 0; n < graph.node_unary.size(); ++n) {
@@ -35,7 +35,7 @@ __int128 SlowestTime(const Graph& graph) {
   }
   for (const Join& join : graph.joins) {
     sum += static_cast<__int128>(join.between + 1) *
-           graph.matrices->extents[join.matrix].most;
+           graph.matrices->extents[join.matrix].max;
   }
   return sum;
 }
@@ -111,29 +111,29 @@ class Solver {
 
   absl::Status Limit(const MinSumResult& fastest, int64_t limit,
                      Answer& answer) {
-    LeastMemory least =
-        FindLeastMemory(graph_, components_, limit, work_, deadline_);
-    if (least.slots.empty()) {
+    MinMemory smallest =
+        FindMinMemory(graph_, components_, limit, work_, deadline_);
+    if (smallest.slots.empty()) {
       return absl::OutOfRangeError(
           "every plan needs more bytes than can be added up; give smaller "
           "persistent_bytes, saved_bytes and transient_bytes in types");
     }
-    if (least.peak_bytes > limit) {
-      if (least.bound_bytes <= limit) {
+    if (smallest.peak_bytes > limit) {
+      if (smallest.bound_bytes <= limit) {
         return absl::ResourceExhaustedError(absl::StrCat(
             "no plan within memory_limit_bytes was found, nor a proof that "
             "there is none; one of ",
-            least.peak_bytes, " bytes was"));
+            smallest.peak_bytes, " bytes was"));
       }
-      answer.least_memory_bytes = least.peak_bytes;
+      answer.least_memory_bytes = smallest.peak_bytes;
       return {};
     }
-    const problem::Choice choice = ToChoice(problem_, graph_, least.slots);
+    const problem::Choice choice = ToChoice(problem_, graph_, smallest.slots);
     ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
                      problem::Evaluate(problem_, choice));
     Incumbent incumbent{.time = evaluation.time.count(),
-                        .bytes = ComputeFootprint(graph_, least.slots).bytes,
-                        .slots = std::move(least.slots),
+                        .bytes = ComputeFootprint(graph_, smallest.slots).bytes,
+                        .slots = std::move(smallest.slots),
                         .lower_bound = fastest.bound};
     Constrain(fastest, limit, incumbent, answer);
     answer.lower_bound = Picoseconds(incumbent.lower_bound);

@@ -3,10 +3,10 @@
 // Concept: a path is solved exactly by dynamic programming with equal copies
 // folded (graph/run.h), any other graph by eliminating variables
 // (elimination/component.h). Under a memory limit bytes get a Lagrangian
-// multiplier (constrained/lagrangian.h) for a plan and a bound; labels
-// (constrained/memory_constrained.h) close the gap between the two, and after
-// 40,000 of them only plans at least 9e-4 faster are sought, as the times of a
-// problem are measured to 1 to 4 %. Every answer carries a lower bound,
+// multiplier (constrained/lagrangian.h) for a plan and a bound. Labels
+// (constrained/memory_constrained.h) close the gap between the two. After
+// 40,000 of them only plans at least 9e-4 faster are sought, because the times
+// of a problem are measured to 1 to 4 %. Every answer carries a lower bound,
 // certified in integers and equal to its time where it is proved optimal.
 // In → Out: a valid problem → an answer: a plan, or that none fits.
 // Ties: one of the fastest plans, the same every time.
@@ -46,8 +46,8 @@ struct Plan {
 struct Answer {
   std::optional<Plan> plan;  // empty: no plan is allowed and fits
   problem::Picoseconds lower_bound{0};
-  // What the plan of least memory needs, when none fits; empty when forbidden
-  // pairs leave no plan at all.
+  // The need of the plan of minimum memory, when none fits; empty when
+  // forbidden pairs leave no plan at all.
   std::optional<int64_t> least_memory_bytes;
   std::string solver;  // "chain", "elimination", "chain + labels", ...
   std::chrono::duration<double> elapsed{0};

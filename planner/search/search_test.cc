@@ -279,9 +279,9 @@ TEST(SearchTest, ALimitOfNothingNamesTheLeastMemory) {
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_FALSE(answer->plan.has_value());
   problem.memory_limit_bytes = answer->least_memory_bytes;
-  const auto least = Solve(problem);
-  ASSERT_TRUE(least.ok()) << least.status();
-  EXPECT_EQ(least->plan->peak_bytes, *answer->least_memory_bytes);
+  const auto smallest = Solve(problem);
+  ASSERT_TRUE(smallest.ok()) << smallest.status();
+  EXPECT_EQ(smallest->plan->peak_bytes, *answer->least_memory_bytes);
 }
 
 TEST(SearchTest, DeepChainsWithALimitAreProved) {
@@ -290,11 +290,11 @@ TEST(SearchTest, DeepChainsWithALimitAreProved) {
     const auto fastest = Solve(problem);
     ASSERT_TRUE(fastest.ok());
     problem.memory_limit_bytes = 0;
-    const auto least = Solve(problem);
-    ASSERT_TRUE(least.ok());
-    ASSERT_FALSE(least->plan.has_value());
+    const auto smallest = Solve(problem);
+    ASSERT_TRUE(smallest.ok());
+    ASSERT_FALSE(smallest->plan.has_value());
     problem.memory_limit_bytes =
-        (*least->least_memory_bytes + fastest->plan->peak_bytes) / 2;
+        (*smallest->least_memory_bytes + fastest->plan->peak_bytes) / 2;
     const auto answer = Solve(problem);
     ASSERT_TRUE(answer.ok()) << answer.status();
     ASSERT_TRUE(answer->plan.has_value());
@@ -393,10 +393,10 @@ TEST(SearchTest, VeryDeepChainsWithALimitHaveASmallCertifiedGap) {
   const auto fastest = Solve(problem);
   ASSERT_TRUE(fastest.ok());
   problem.memory_limit_bytes = 0;
-  const auto least = Solve(problem);
-  ASSERT_TRUE(least.ok());
+  const auto smallest = Solve(problem);
+  ASSERT_TRUE(smallest.ok());
   problem.memory_limit_bytes =
-      (*least->least_memory_bytes + fastest->plan->peak_bytes) / 2;
+      (*smallest->least_memory_bytes + fastest->plan->peak_bytes) / 2;
   const auto answer = Solve(problem);
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_TRUE(answer->plan.has_value());

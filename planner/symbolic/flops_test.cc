@@ -32,8 +32,8 @@ int64_t CountPairs(const WindowDim& dim) {
 
 TEST(FlopsTest, PaddingAndHolesAreNotMultiplied) {
   std::mt19937_64 random(7);
-  const auto upto = [&](uint64_t most) {
-    return static_cast<int64_t>(random() % (most + 1));
+  const auto upto = [&](uint64_t max) {
+    return static_cast<int64_t>(random() % (max + 1));
   };
   for (int i = 0; i < 20'000; ++i) {
     WindowDim dim;

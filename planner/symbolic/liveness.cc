@@ -55,7 +55,7 @@ Footprint Measure(const OpGraph& graph, const StorageMap& storage,
            (readers[root].empty() ? root : readers[root].back()) == at;
   };
   Wide live = 0;
-  Wide most = 0;
+  Wide max_live = 0;
   for (int i = 0; i < count; ++i) {
     const Operation& it = graph.operations[i];
     if (it.storage == Storage::kArgument) {
@@ -84,14 +84,14 @@ Footprint Measure(const OpGraph& graph, const StorageMap& storage,
                       });
       if (!taken_over) during = live;
     }
-    most = std::max(most, during);
+    max_live = std::max(max_live, during);
     for (const Read& read : storage.sources[i]) {
       if (dies(read.value, i)) live -= graph.operations[read.value].bytes;
     }
     if (dies(i, i)) live -= it.bytes;
   }
   footprint.temporary_bytes =
-      static_cast<int64_t>(std::min<Wide>(most, INT64_MAX));
+      static_cast<int64_t>(std::min<Wide>(max_live, INT64_MAX));
   footprint.peak_bytes = SaturatingAdd(
       SaturatingAdd(footprint.argument_bytes, footprint.output_bytes),
       footprint.temporary_bytes);

@@ -2,9 +2,9 @@
 //
 // Concept: a sweep over the operations in their order. A stored value lives
 // from its operation to its last reader, an output to the end. An operation in
-// place takes over the bytes of an operand of its size that dies there. What
-// replaces an argument is written over it, unless the argument is read again
-// later: then it is a temporary until the end.
+// place takes over the bytes of an operand of its size that dies there. A value
+// that replaces an argument is written over it, unless the argument is read
+// again later. Then the value is a temporary until the end.
 // Units: bytes, saturating.
 // Source: papers/map_colossal_auto.txt 4.1 ("the value of the peak memory and
 // which node the peak occurs in").

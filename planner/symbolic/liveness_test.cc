@@ -98,7 +98,7 @@ int64_t MaxAtOnce(const OpGraph& graph) {
       life[root] = {-1, -1};
     }
   }
-  __int128 most = 0;
+  __int128 max_live = 0;
   for (int at = 0; at < count; ++at) {
     __int128 live = 0;
     bool takes_over = false;
@@ -115,9 +115,9 @@ int64_t MaxAtOnce(const OpGraph& graph) {
     if (life[at].first >= 0 && graph.operations[at].in_place && takes_over) {
       live -= graph.operations[at].bytes;
     }
-    if (map.stored[at] && live > most) most = live;
+    if (map.stored[at] && live > max_live) max_live = live;
   }
-  return static_cast<int64_t>(most);
+  return static_cast<int64_t>(max_live);
 }
 
 TEST(LivenessTest, TheSweepIsTheDefinition) {

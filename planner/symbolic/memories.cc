@@ -96,8 +96,8 @@ class Accountant {
         __int128& now = live[forward][*set_of_[i]];
         now += graph_.operations[i].bytes;
         Memories& own = memories_[*set_of_[i]];
-        int64_t& most = forward ? own.fwd_tmp : own.bwd_tmp;
-        most = static_cast<int64_t>(std::clamp<__int128>(now, most, INT64_MAX));
+        int64_t& peak = forward ? own.fwd_tmp : own.bwd_tmp;
+        peak = static_cast<int64_t>(std::clamp<__int128>(now, peak, INT64_MAX));
       }
       for (const Read& read : storage_.sources[i]) die(read.value, i);
       die(i, i);

@@ -106,8 +106,8 @@ std::vector<Memories> ByDefinition(const OpGraph& graph) {
           const int last = readers[v].empty() ? v : readers[v].back();
           if (v <= at && at <= last) live += graph.operations[v].bytes;
         }
-        int64_t& most = part == 1 ? all[op].fwd_tmp : all[op].bwd_tmp;
-        most = std::max(most, live);
+        int64_t& peak = part == 1 ? all[op].fwd_tmp : all[op].bwd_tmp;
+        peak = std::max(peak, live);
       }
     }
   }

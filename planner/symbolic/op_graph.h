@@ -16,9 +16,9 @@
 // Shapes: an operation reads values of smaller index only.
 // Units: bytes; sizes on one device.
 // Threads and ownership: a value.
-// Errors: Validate gives kInvalidArgument, naming the field: a negative figure,
-// trips below 1, a value that is not an earlier operation's, a view of nothing,
-// an operator, segment, output or argument that does not exist.
+// Errors: Validate gives kInvalidArgument, naming the field. Causes: a negative
+// figure, trips below 1, a value that is not an earlier operation's, a view of
+// nothing, or an operator, segment, output or argument that does not exist.
 // Source: papers/map_colossal_auto.txt 4.1.
 #ifndef MESHWRIGHT_PLANNER_SYMBOLIC_OP_GRAPH_H_
 #define MESHWRIGHT_PLANNER_SYMBOLIC_OP_GRAPH_H_

@@ -1,11 +1,12 @@
 // Profile: the cost of a step, predicted from its graph alone.
 //
-// Concept: one row per operation, operator and segment, and one for the step:
-// arithmetic, bytes touched, the bytes that reach memory once fusible values
-// are computed where they are read, the roofline time, the five memories. A
-// loop's operations count as often as they run. In -> Out: OpGraph and a device
-// -> Profile. Shapes: `operations[i]` belongs to operation i, and so on; a row
-// of an operation has no memories, its operator has. Errors: those of Validate.
+// Concept: one row per operation, operator and segment, and one for the step. A
+// row has arithmetic, bytes touched, the roofline time and the five memories.
+// It also has the bytes that reach memory once fusible values are computed
+// where they are read. A loop's operations count as often as they run. In ->
+// Out: OpGraph and a device -> Profile. Shapes: `operations[i]` belongs to
+// operation i, and so on; a row of an operation has no memories, its operator
+// has. Errors: those of Validate.
 // Threads: pure functions.
 // Source: papers/map_colossal_auto.txt 4.1.
 #ifndef MESHWRIGHT_PLANNER_SYMBOLIC_PROFILE_H_

@@ -1,7 +1,7 @@
 // Storage: which values of a step have bytes of their own.
 //
 // Concept: a fusible value that all its readers absorb is computed where it is
-// read and never stored; what it reads is read by them instead. A function like
+// read and never stored. Its readers read its operands instead. A function like
 // exp is not computed twice: it is stored if it has several readers. A view is
 // stored where its operand is.
 // Shapes: vectors by operation.
@@ -21,7 +21,7 @@ struct StorageMap {
   std::vector<char> stored;
   // The operation whose bytes hold the value; of one that is not stored itself.
   std::vector<int> root;
-  // What is read to compute the value: roots that are stored, each once.
+  // The values that are read to compute it: roots that are stored, each once.
   std::vector<std::vector<Read>> sources;
 };
 

@@ -1,4 +1,4 @@
-// What a failure of PostgreSQL means to a store.
+// Translates failures of PostgreSQL into statuses of a store.
 //
 // Concept: SQLSTATE, the five letters of a failure, decides the code; the
 // message is the server's, on one line.

@@ -1,6 +1,6 @@
 // PostgresDatabase: a connection to a PostgreSQL database.
 //
-// Concept: each transaction begins on a connection that lives; one that was
+// Concept: each transaction begins on a connection that lives. One that was
 // lost since the last transaction is made again first, and statements are
 // prepared again where they are used. Writers of all processes take turns by an
 // advisory lock that their transaction holds, so that what a writer reads stays
@@ -33,6 +33,8 @@ absl::StatusOr<std::string> NameOfUrl(const std::string& url);
 
 class PostgresDatabase : public tables::Database {
  public:
+  // Connects. Errors: see above, and kUnavailable for a server that does not
+  // answer.
   static absl::StatusOr<std::unique_ptr<PostgresDatabase>> Open(
       const std::string& url);
   PostgresDatabase(const PostgresDatabase&) = delete;

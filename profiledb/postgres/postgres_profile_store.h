@@ -2,15 +2,14 @@
 // processes on many machines share.
 //
 // Concept: the tables and rules of every store (profiledb/tables) over three
-// connections of this process. Commits of all processes take turns. A
-// connection that is lost is made again by the next call; one write that was
-// under way then may or may not have been made, and recording it again counts
-// it once.
+// connections of this process. Commits of all processes take turns. The next
+// call makes a lost connection again. One write that was under way then may or
+// may not have been made; recording it again counts it once.
 // Errors of opening: kInvalidArgument for a URL that is none, a database that
 // does not exist or one of another program, kPermissionDenied,
 // kFailedPrecondition for a store of a newer version, kUnavailable for a server
-// that does not answer; one sentence each, never with the password.
-// See docs/formats/store.md.
+// that does not answer. Each is one sentence, without the password. See
+// docs/formats/store.md.
 #ifndef MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_PROFILE_STORE_H_
 #define MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_PROFILE_STORE_H_
 

@@ -116,7 +116,7 @@ TEST_F(PostgresProfileStoreTest, ADatabaseOfAnotherProgramIsLeftAlone) {
             1);
 }
 
-TEST_F(PostgresProfileStoreTest, WhoeverMayNotIsToldWithoutThePassword) {
+TEST_F(PostgresProfileStoreTest, ARefusalDoesNotHoldThePassword) {
   ASSERT_NE(Open(), nullptr);
   const std::string host = server_->Url().substr(server_->Url().find("?host="));
   struct Case {

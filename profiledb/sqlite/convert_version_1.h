@@ -2,9 +2,9 @@
 // version 2.
 //
 // Concept: within the migration's transaction. Each row becomes one measurement
-// of an unknown machine, so that no planner of today asks for it; what is left
-// of it can be read. A row that is damaged or absurd goes to the quarantine.
-// Read rows are deleted in batches, so that the new tables use their pages.
+// of an unknown machine, so no present planner asks for it. The rest of it can
+// be read. A row that is damaged or absurd goes to the quarantine. Read rows
+// are deleted in batches, so that the new tables use their pages.
 // Errors: those of SqliteDatabase.
 #ifndef MESHWRIGHT_PROFILEDB_SQLITE_CONVERT_VERSION_1_H_
 #define MESHWRIGHT_PROFILEDB_SQLITE_CONVERT_VERSION_1_H_

@@ -4,8 +4,8 @@
 // open one file.
 // Errors of opening: kFailedPrecondition for a store of a newer version,
 // kInvalidArgument for a file that is no store, kPermissionDenied,
-// kResourceExhausted; one sentence each, and the file is left as it was.
-// See docs/formats/store.md.
+// kResourceExhausted. Each is one sentence, and the file is left as it was. See
+// docs/formats/store.md.
 #ifndef MESHWRIGHT_PROFILEDB_SQLITE_SQLITE_PROFILE_STORE_H_
 #define MESHWRIGHT_PROFILEDB_SQLITE_SQLITE_PROFILE_STORE_H_
 
@@ -28,6 +28,8 @@ struct SqliteOptions {
 
 class SqliteProfileStore : public tables::TableProfileStore {
  public:
+  // Makes the file where there is none, and migrates one of an older version.
+  // Errors: see above.
   static absl::StatusOr<std::unique_ptr<SqliteProfileStore>> Open(
       const std::string& path, const SqliteOptions& options = {});
 

@@ -1,7 +1,7 @@
 // PrepareSchema: brings an opened SQLite file to the newest schema.
 //
-// Concept: under the write lock, so that of several processes that open a new
-// file at once one creates it and the others find it made.
+// Concept: under the write lock. Of several processes that open a new file at
+// once one creates it, and the others find it made.
 // Errors: kFailedPrecondition for a store of a newer version, kInvalidArgument
 // for a database of another program.
 #ifndef MESHWRIGHT_PROFILEDB_SQLITE_SQLITE_SCHEMA_H_

@@ -111,7 +111,7 @@ std::string FindBadCount(const v1::Measurement& it) {
   struct Count {
     const char* name;
     int64_t value;
-    int64_t most;
+    int64_t maximum;
   };
   const Count counts[] = {
       {"nanoseconds to compile", it.compile_ns(), kMaximumCompileNs},
@@ -123,7 +123,7 @@ std::string FindBadCount(const v1::Measurement& it) {
       {"anchors", it.anchors_size(), kMaximumAnchors},
   };
   for (const Count& count : counts) {
-    if (count.value < 0 || count.value > count.most) {
+    if (count.value < 0 || count.value > count.maximum) {
       return absl::StrCat("its number of ", count.name, " is ", count.value);
     }
   }

@@ -5,13 +5,17 @@
 //   * a key that is not 64 lower-case hex digits (SHA-256);
 //   * TRANSIENT (it says nothing of the program), PRUNED (a decision of one
 //     plan), no outcome, and estimates (estimate_error_ns is set);
-//   * a measurement without a positive minimum; times or samples that are
-//     negative or more than an hour for one execution; a median below the
-//     minimum, or a sample; compute and communication that do not add up to it
-//     (compute 0: not split); negative or absurd byte counts; quantiles that do
-//     not rise; fewer samples than it has; counts, differences or a load that
-//     are negative, absurd or not numbers; reasons of noise that are none, or
-//     those of a good measurement;
+//   * a measurement without a positive minimum, or whose minimum is above the
+//     median or a sample;
+//   * times or samples that are negative, or more than an hour for one
+//     execution;
+//   * compute and communication that do not add up to the minimum (compute
+//     0: not split);
+//   * quantiles that do not rise, and a count of samples below that of those
+//     it has;
+//   * byte counts, counts, differences or a load that are negative, absurd or
+//     not numbers;
+//   * reasons of noise that do not exist, or those of a good measurement;
 //   * a failure that has times, or absurd sizes;
 //   * a result larger than kMaximumResultBytes;
 //   * an origin that no database could hold.

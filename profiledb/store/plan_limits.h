@@ -1,8 +1,8 @@
 // PlanLimits: what the plans of one namespace may take of a coordinator.
 //
 // Concept: a store counts the namespace's plans that have not ended and adds a
-// new one in the same transaction, so that two submissions at once, at two
-// coordinators even, do not both take the last place.
+// new one in the same transaction. Two submissions at once, even at two
+// coordinators, do not both take the last place.
 // Threads: pure functions. Errors: kResourceExhausted, one sentence that says
 // the limit, the way out and whom to ask.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_LIMITS_H_

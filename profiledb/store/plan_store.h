@@ -1,24 +1,24 @@
 // PlanStore: the plans that were asked for, what became of them, and the
 // devices they were made for.
 //
-// Concept: a plan is a row from its submission on; what happens to it is a list
-// of updates, numbered from 1, and the row is their sum (plan_updates.h). A
+// Concept: a plan is a row from its submission on. Its history is a list of
+// updates, numbered from 1, and the row is their sum (plan_updates.h). A
 // watcher that read up to a number goes on from there, on any coordinator. An
 // ended plan takes no more updates.
 //
 //   Add ──▶ QUEUED ── Append, Append, ... ──▶ DONE | FAILED | CANCELLED
 //
-// The coordinator that runs plans begins an *epoch*; every Append states it,
-// and those of an older epoch are turned away, so that one that was replaced
-// while it slept changes nothing.
+// The coordinator that runs plans begins an *epoch*. Every Append states it,
+// and those of an older epoch are refused. A coordinator that was replaced
+// while it slept thus changes nothing.
 //
 // Threads and ownership: any thread, at any time. A call that returns OK has
 // been made durable, where the store is.
 // Errors: kNotFound for an unknown plan, kFailedPrecondition for one that has
-// ended, kAborted for an older epoch, kInvalidArgument for an id that is none,
+// ended, kAborted for an older epoch, kInvalidArgument for an id that is none.
 // kAlreadyExists for a plan of another store whose id or request id is taken,
-// kResourceExhausted for a plan beyond the limits (plan_limits.h);
-// those of ProfileStore of the disk. A failed call leaves the store as it was.
+// kResourceExhausted for a plan beyond the limits (plan_limits.h); those of
+// ProfileStore of the disk. A failed call leaves the store as it was.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 
@@ -64,8 +64,8 @@ class PlanStore {
   virtual absl::StatusOr<Epoch> BeginEpoch(const std::string& holder) = 0;
 
   // Of one of several: begins an epoch that lasts for `term` of the database's
-  // clock, unless another one's lasts still; prolongs it where `mine` is the
-  // epoch at hand. Whoever leads then is the answer.
+  // clock, unless another one's lasts still. Prolongs it where `mine` is the
+  // present epoch. Whoever leads then is the answer.
   virtual absl::StatusOr<Leader> Lead(const std::string& holder, Epoch mine,
                                       absl::Duration term) = 0;
   // Ends the term, where `mine` is the epoch at hand.
@@ -79,6 +79,7 @@ class PlanStore {
     return Add(record, PlanLimits());
   }
 
+  // kNotFound for an unknown plan.
   virtual absl::StatusOr<v1::PlanRecord> Get(PlanId id) = 0;
 
   // Newest first, without their plans.
@@ -105,6 +106,7 @@ class PlanStore {
 
   // Devices that workers have had. One that is known is left as it is.
   virtual absl::Status RememberDevice(const v1::DeviceRecord& device) = 0;
+  // In the order in which they became known; empty where there are none.
   virtual absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() = 0;
 
   // In place of what was ordered of this worker before.

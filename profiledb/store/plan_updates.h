@@ -1,4 +1,4 @@
-// What an update makes of the record of a plan, and the ids of plans in text.
+// Applies updates to the record of a plan, and writes ids of plans as text.
 //
 // Concept: the stores share these rules, so that they all keep the same plans.
 // Threads: pure functions.
@@ -23,6 +23,7 @@ bool HasEnded(v1::PlanState state);
 std::string FormatPlanId(PlanId id);  // "plan-17"
 absl::StatusOr<PlanId> ParsePlanId(absl::string_view text);
 
+// kNotFound and kAborted, with the way out.
 absl::Status NoSuchPlan(PlanId id);
 absl::Status OldEpoch();
 
@@ -32,9 +33,9 @@ v1::PlanUpdate MakeQueuedUpdate(const v1::PlanRecord& record);
 // Numbers the update and adds it to the record.
 absl::Status ApplyUpdate(v1::PlanUpdate& update, v1::PlanRecord& record);
 
-// Of a plan of another store that has the id of `there`: whether `there`, whose
-// newest update is `newest`, is the same plan as it was earlier. Further on is
-// fine too. `record` and `updates` are those of the other store.
+// Checks a plan of another store that has the id of `there`. It passes if
+// `there`, whose newest update is `newest`, is the same plan as it was earlier.
+// Further on is fine too. `record` and `updates` are those of the other store.
 absl::Status CheckContinues(const v1::PlanRecord& there,
                             const v1::PlanUpdate& newest,
                             const v1::PlanRecord& record,

@@ -5,7 +5,7 @@
 // pool. It keeps up to kMaximumKept measurements, newest first, each with its
 // origin, and answers look-ups with their summary (summary.h). Recording a
 // measured key again adds a measurement; that is how a row heals. Final
-// failures are rows too. What a second result of the same key does:
+// failures are rows too. The effect of a second result of the same key:
 //
 //     there is    comes: measured   failed
 //     nothing            kept       kept
@@ -17,7 +17,7 @@
 // (after a lost connection, from a second import) changes nothing.
 // Stores hold pruned rows of older versions; nobody writes new ones.
 //
-// A *damaged* row, met while reading, is set aside: the look-up answers without
+// A *damaged* row, met while reading, is set aside. The look-up answers without
 // it, a warning names the key and the verb that mends it, and the quarantine
 // lists it. A program that crashes is counted in the quarantine; from
 // kCrashesToQuarantine on it is held there until someone asks for a retry.
@@ -135,9 +135,9 @@ struct QuarantineEntry {
   Nanoseconds recorded{};
 };
 
-// What a scan reads; an empty function is not called, and its part not read. A
-// status that is not OK ends the scan, which returns it. None may call the
-// store.
+// The visitors of a scan; an empty function is not called, and its part not
+// read. A status that is not OK ends the scan, which returns it. None may call
+// the store.
 struct Scan {
   std::function<absl::Status(const WholeRow&)> row;  // by namespace and key
   std::function<absl::Status(const std::string& key, std::string_view hlo)>
@@ -194,7 +194,8 @@ class ProfileStore {
     return Lookup(keys, LookupOptions());
   }
 
-  // What a team's row keeps, newest first; empty where there is none.
+  // The measurements that a team's row keeps, newest first; empty where there
+  // is none.
   virtual absl::StatusOr<std::vector<KeptRow>> LookupKept(
       const std::string& key, const std::string& team) = 0;
 
@@ -215,8 +216,10 @@ class ProfileStore {
   // here.
   virtual absl::StatusOr<std::optional<int64_t>> FindProgramBytes(
       const std::string& key) = 0;
+  // The HLO as it was recorded. kNotFound for a key without a program.
   virtual absl::StatusOr<std::string> LookupProgram(const std::string& key) = 0;
 
+  // Reads every row: for people and metrics, seldom.
   virtual absl::StatusOr<Statistics> Count() = 0;
 
   // The summary of every row with the origin of the measurement whose times it

@@ -15,8 +15,8 @@
 //   6. spread = max(half the distance between the extreme m of the best,
 //                   kSpreadOfMad * mad / sqrt(samples) of the one chosen).
 //
-// Lost without it: a slow quarter of an hour of one machine is what every later
-// plan gets (a step of 94.7 ms was kept as 162.5 ms).
+// Lost without it: every later plan gets the rows of a slow quarter of an hour
+// of one machine. (A step of 94.7 ms was kept as 162.5 ms.)
 // In -> Out: the measured rows of one key, newest first, at least one -> which
 // is chosen, quality, spread. The result depends on their order only in 4.
 // Units: nanoseconds. Threads: pure functions.

@@ -1,6 +1,7 @@
 // Zstandard, for programs at rest: one frame with the checksum of its content.
 //
-// Errors: kDataLoss for bytes that do not unpack to the size they should.
+// Errors: kDataLoss for bytes that do not unpack to the size they should;
+// kResourceExhausted without memory to compress.
 #ifndef MESHWRIGHT_PROFILEDB_TABLES_COMPRESSION_H_
 #define MESHWRIGHT_PROFILEDB_TABLES_COMPRESSION_H_
 

@@ -47,6 +47,7 @@ class Statement {
   // Steps to the end.
   absl::Status Run();
 
+  // Of the row at which Step is; a NULL reads as 0.
   virtual int64_t Integer(int column) const = 0;
   // Valid until the next step or reset.
   virtual std::string_view View(int column) const = 0;
@@ -77,11 +78,13 @@ class Database {
 
   // Runs statements that give no rows.
   virtual absl::Status Execute(const std::string& sql) = 0;
+  // The statement belongs to this database, and must end before it.
   virtual absl::StatusOr<std::unique_ptr<Statement>> Prepare(
       const std::string& sql) = 0;
 
   // The one integer of a query.
   absl::StatusOr<int64_t> QueryInteger(const std::string& sql);
+  // All of them, in order, or the first error.
   absl::StatusOr<std::vector<std::unique_ptr<Statement>>> PrepareAll(
       absl::Span<const char* const> sql);
 

@@ -1,8 +1,8 @@
 // GroupCommit: many writers, one transaction, one wait for the disk.
 //
-// Concept: a writer queues its work; the writer at the head becomes the leader,
-// runs everything queued in one transaction and gives each its status, while
-// later ones queue up behind for the next.
+// Concept: a writer queues its work. The writer at the head becomes the leader,
+// runs everything queued in one transaction and gives each its status.
+// Meanwhile later ones queue up behind for the next transaction.
 //
 //   A ─┐                       ┌─ A: OK
 //   B ─┼─▶ A leads: begin, A B C, commit ─┼─ B: OK      D leads the next

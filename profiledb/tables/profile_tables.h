@@ -48,9 +48,12 @@ class ProfileTables {
   using Visit =
       std::function<absl::StatusOr<bool>(StoredProfile&, const store::Origin&)>;
 
+  // Of a database with its schema, which outlives it. Errors here and below:
+  // those of the database.
   static absl::StatusOr<std::unique_ptr<ProfileTables>> Open(
       Database& database);
 
+  // nullopt: no row. A damaged row is found, and says what is wrong with it.
   absl::StatusOr<std::optional<StoredProfile>> Find(const std::string& team,
                                                     const std::string& key);
 
@@ -64,17 +67,21 @@ class ProfileTables {
     int damaged = 0;
     int64_t bytes = 0;  // beside the summary's
   };
+  // The measurements of a row; damaged ones are counted and left out.
   absl::StatusOr<Kept> ReadKept(const StoredProfile& profile);
 
   // Replaces what is known of a key. `kept` has at least one row.
   absl::Status Write(const std::string& team, const std::string& key,
                      absl::Span<const store::KeptRow> kept, int64_t day);
 
+  // The row and what it keeps. An unknown id: nothing.
   absl::Status Remove(int64_t id);
   // CRASHED rows of every team.
   absl::Status RemoveCrashed(const std::string& key);
+  // Looked up on this day.
   absl::Status Touch(const absl::flat_hash_set<int64_t>& ids, int64_t day);
 
+  // Namespaces that have rows.
   absl::StatusOr<std::vector<std::string>> ListTeams();
   // Adds the rows of each outcome.
   absl::Status Count(store::Statistics& statistics);

@@ -29,13 +29,19 @@ class ProgramTable {
   using Visit = std::function<absl::Status(
       const std::string& key, const absl::StatusOr<std::string>& hlo)>;
 
+  // Of a database with its schema, which outlives it. Errors here and below:
+  // those of the database.
   static absl::StatusOr<std::unique_ptr<ProgramTable>> Open(Database& database);
 
   // Leaves a known key as it is. `compressed` is what Compress made.
   absl::Status Add(const std::string& key, std::string_view compressed,
                    int64_t hlo_bytes);
+  // Of the HLO before it was compressed; nullopt: no such program.
   absl::StatusOr<std::optional<int64_t>> FindBytes(const std::string& key);
+  // The HLO. kNotFound for an unknown key, kDataLoss for one that does not
+  // unpack.
   absl::StatusOr<std::string> Find(const std::string& key);
+  // An unknown key: nothing.
   absl::Status Remove(const std::string& key);
   // Adds the figures of programs.
   absl::Status Count(store::Statistics& statistics);

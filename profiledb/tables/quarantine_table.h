@@ -20,6 +20,8 @@ namespace meshwright::tables {
 
 class QuarantineTable {
  public:
+  // Of a database with its schema, which outlives it. Errors here and below:
+  // those of the database.
   static absl::StatusOr<std::unique_ptr<QuarantineTable>> Open(
       Database& database);
 
@@ -32,7 +34,9 @@ class QuarantineTable {
                           store::Nanoseconds now);
   // Whether there was an entry.
   absl::StatusOr<bool> Forget(const std::string& key);
+  // Whether there is an entry.
   absl::StatusOr<bool> Has(const std::string& key);
+  // Empty where there are no entries.
   absl::StatusOr<std::vector<store::QuarantineEntry>> List();
 
  private:

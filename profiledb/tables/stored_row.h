@@ -1,8 +1,8 @@
 // The columns of a row: what is written, and what is found damaged when read.
 //
 // Concept: a result is stored without its key, which is a column of 32 bytes.
-// A checksum over all columns tells a damaged row from a sound one; a sound one
-// must still parse, agree with its columns and pass the checks of the door.
+// A checksum over all columns tells a damaged row from a sound one. A sound one
+// must still parse, agree with its columns and pass the checks of CheckRow.
 // Threads: pure functions; a Checksum belongs to one thread.
 #ifndef MESHWRIGHT_PROFILEDB_TABLES_STORED_ROW_H_
 #define MESHWRIGHT_PROFILEDB_TABLES_STORED_ROW_H_
@@ -20,6 +20,7 @@ namespace meshwright::tables {
 // each field after its length. Frozen: it is stored.
 class Checksum {
  public:
+  // Returns itself.
   Checksum& Add(std::string_view field);
   Checksum& Add(int64_t field);
   int64_t value() const { return static_cast<int64_t>(state_); }

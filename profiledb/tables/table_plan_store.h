@@ -3,8 +3,8 @@
 // Concept: two connections to the database that has the profiles; one writes,
 // in group commits, the other reads. A record is stored without its plan, which
 // has a column of its own, so that lists stay quick.
-// Threads and errors: those of PlanStore and of Database. See
-// docs/formats/store.md.
+// Threads and errors: those of PlanStore and of Database; kDataLoss for a plan
+// that does not parse. See docs/formats/store.md.
 #ifndef MESHWRIGHT_PROFILEDB_TABLES_TABLE_PLAN_STORE_H_
 #define MESHWRIGHT_PROFILEDB_TABLES_TABLE_PLAN_STORE_H_
 

@@ -1,7 +1,7 @@
 // BackUpStore: a copy of a store in a new file, while it is in use.
 //
 // Concept: the copy is a store of SQLite that opens like any other. Of a file
-// it is the file of one moment (SQLite's backup); of a database of PostgreSQL
+// it is the file of one moment (SQLite's backup). Of a database of PostgreSQL
 // it is what one transaction reads (CopyStore), and CopyStore brings it back.
 // It has its name when it is whole.
 //

@@ -1,10 +1,10 @@
 // CopyStore, CopyWholeStore: everything of one store into another.
 //
 // Concept: rows with all their measurements and the day of their last use,
-// programs and models, and the crashes of the quarantine, all of one moment.
-// What the other store has already stays, by the rules of precedence; copying
-// again after a failure goes on where it ended. Left are rows that no store
-// takes any more (pruned, absurd) and the marks of damaged rows.
+// programs, models, and the crashes of the quarantine. All are of one moment.
+// The rows that the other store has already stay, by the rules of precedence;
+// copying again after a failure goes on where it ended. Left are rows that no
+// store takes any more (pruned, absurd) and the marks of damaged rows.
 //   Plans are copied with their updates, under their ids: those that there are
 // when the copy begins, so that their modules come with it. Left are plans
 // whose id or request id another plan of the other store has.

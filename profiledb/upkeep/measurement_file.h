@@ -36,6 +36,7 @@ using base::OwnedFile;
 
 class MeasurementFileWriter {
  public:
+  // A file that has the name `path` after Finish. Errors: see above.
   static absl::StatusOr<std::unique_ptr<MeasurementFileWriter>> Create(
       const std::string& path);
   // Into a file that is open; `name` is for errors.
@@ -45,6 +46,7 @@ class MeasurementFileWriter {
   MeasurementFileWriter(const MeasurementFileWriter&) = delete;
   MeasurementFileWriter& operator=(const MeasurementFileWriter&) = delete;
 
+  // Appends a measurement. Errors: kResourceExhausted: the disk is full.
   absl::Status Add(v1::ExportedMeasurement measurement);
   // The file is whole, on the disk and has its name.
   absl::Status Finish();

@@ -48,9 +48,12 @@ class OutgoingMeasurements {
 
 class IncomingMeasurements {
  public:
+  // Opens a file without a name that takes up to `maximum_bytes`.
   static absl::StatusOr<std::unique_ptr<IncomingMeasurements>> Make(
       int64_t maximum_bytes);
 
+  // The next piece, in order. kResourceExhausted beyond the maximum, or where
+  // the disk is full.
   absl::Status Add(std::string_view bytes);
   // After the last piece, once. `team` and `now` as in ImportMeasurements; the
   // report is without a file.

@@ -1,7 +1,7 @@
 // FindPlanNeeds: the rows that the plans of a store need, so that garbage
 // collection leaves them.
 //
-// Concept: a plan that is done states the rows it was made from; to explain it,
+// Concept: a plan that is done states the rows it was made from. To explain it,
 // or to make it again without measuring, is to read them. A plan that has not
 // ended needs what it has looked up so far: rows used since its day. So does a
 // plan that is done and states none, because an older program made it. Plans

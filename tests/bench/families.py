@@ -289,8 +289,8 @@ def worst(rows, key, show):
     """The largest figures of a key and their families: 7.2 % (t5), ..."""
     values = {row["family"]: row["measured"]["profiled"]
               if key == "profiled" else row[key] for row in rows}
-    most = sorted(values, key=values.get, reverse=True)[:3]
-    return ", ".join(f"{show(values[name])} ({name})" for name in most)
+    largest = sorted(values, key=values.get, reverse=True)[:3]
+    return ", ".join(f"{show(values[name])} ({name})" for name in largest)
 
 
 def print_summary(mesh, rows):

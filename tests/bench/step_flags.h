@@ -1,4 +1,4 @@
-// What the benches of whole steps take on the command line.
+// The flags of the benches of whole steps.
 #ifndef MESHWRIGHT_TESTS_BENCH_STEP_FLAGS_H_
 #define MESHWRIGHT_TESTS_BENCH_STEP_FLAGS_H_
 

@@ -1,9 +1,9 @@
 // Whether an API only grew: two descriptor sets compared.
 //
 // Concept: proto/v1/api.txtpb is the API as it was committed. Programs of other
-// versions and stored records speak it, so whatever it has stays: messages,
-// fields with their numbers and types, enum values, RPCs with theirs. A number
-// that is reserved stays free.
+// versions and stored records speak it, so whatever it has stays. That is
+// messages, fields with their numbers and types, enum values, and RPCs with
+// their types. A number that is reserved stays free.
 // Errors: kInvalidArgument for what is no descriptor set; those of
 // base::ReadFile.
 #ifndef MESHWRIGHT_TESTS_CONFORMANCE_API_GROWTH_H_
@@ -20,7 +20,7 @@ namespace meshwright::conformance {
 
 using google::protobuf::FileDescriptorSet;
 
-// What protoc wrote of .proto files.
+// The descriptors that protoc wrote of .proto files.
 absl::StatusOr<FileDescriptorSet> ReadApi(const std::string& path);
 
 // Text form, a line for each field, value and RPC.

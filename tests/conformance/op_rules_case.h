@@ -38,8 +38,8 @@ struct Operand {
 };
 
 // A computation that the operation calls, by name: "add", "maximum" and
-// "multiply" of two scalars, "square" of one, "max-and-sum" of two pairs,
-// "less" and "at-least" of the first two of its parameters.
+// "multiply" of two scalars, "square" of one, "max-and-sum" of two pairs.
+// "less" and "at-least" compare the first two of its parameters.
 struct Callee {
   std::string kind;
   std::vector<hlo::PrimitiveType> parameters;
@@ -51,7 +51,8 @@ struct OpCase {
   ir::Shape result;
   std::vector<Callee> callees;
   int replicas = 1;  // devices that run it together
-  // What a program runs in its place; empty: the operation itself.
+  // The operation that a program runs in its place; empty: the operation
+  // itself.
   std::string equivalent;
 
   std::string Describe() const;

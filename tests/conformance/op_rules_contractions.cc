@@ -79,14 +79,14 @@ OpCase Reduce(Draw& draw) {
   }
   const Operand array = {ArrayShape(hlo::F32, dims)};
   const Operand zero = {ArrayShape(hlo::F32, {}), {Values::kWhole, 0, 0}};
-  const Operand least = {ArrayShape(hlo::F32, {}), {Values::kWhole, -9, -9}};
+  const Operand lowest = {ArrayShape(hlo::F32, {}), {Values::kWhole, -9, -9}};
   const ir::Shape result = ArrayShape(hlo::F32, out);
   if (draw.Coin()) {
     one.operands = {array, zero};
     one.result = result;
     one.callees = {{"add", {hlo::F32, hlo::F32}}};
   } else {
-    one.operands = {array, array, least, zero};
+    one.operands = {array, array, lowest, zero};
     one.result = TupleShape({result, result});
     one.callees = {{"max-and-sum", {hlo::F32, hlo::F32, hlo::F32, hlo::F32}}};
   }

@@ -73,12 +73,12 @@ class DependenceTest {
   void Run() {
     if (compiled_ == nullptr) return;
     std::vector<std::vector<Change>> changes;
-    size_t most = 0;
+    size_t max_steps = 0;
     std::map<int, Replicated> base;
     std::map<int, Replicated> other;
     for (const Placed& placed : placed_) {
       changes.push_back(ListChanges(placed.one));
-      most = std::max(most, changes.back().size());
+      max_steps = std::max(max_steps, changes.back().size());
       for (size_t i = 0; i < placed.inputs.size(); ++i) {
         const auto leaves = Leaves(placed.one.operands[i].shape);
         for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
@@ -92,7 +92,7 @@ class DependenceTest {
     ASSERT_TRUE(compiled_->Replace(base).ok());
     const auto before = compiled_->Run({});
     ASSERT_TRUE(before.ok()) << before.status();
-    for (size_t step = 0; step < most; ++step) {
+    for (size_t step = 0; step < max_steps; ++step) {
       std::map<int, Replicated> changed;
       for (size_t c = 0; c < placed_.size(); ++c) {
         if (step >= changes[c].size()) continue;

@@ -1,7 +1,7 @@
 // Programs of many cases, and runs of them on the XLA CPU plugin.
 //
 // Concept: a program is one module whose inputs are host arrays and whose
-// outputs are the leaves of every operation added to it; it is compiled once
+// outputs are the leaves of every operation added to it. It is compiled once
 // and may run with other arrays in place of its inputs.
 // Errors: those of the plugin, which name the operation it refused.
 #ifndef MESHWRIGHT_TESTS_CONFORMANCE_OP_RULES_PROGRAM_H_

@@ -1,4 +1,4 @@
-// What every ProfileStore must do, as one suite of parameterised tests.
+// The contract of every ProfileStore, as one suite of parameterised tests.
 //
 // To hold another store to it, instantiate ProfileStoreConformance with a
 // function that makes an empty one, or skips the test and returns null:

@@ -2,8 +2,8 @@
 // kills.
 //
 // Concept: the coordinator and the workers are processes that die at random
-// failpoints (base/failpoint.h) and are started again; clients go on submitting
-// plans and watching them. What the clients read is held against
+// failpoints (base/failpoint.h) and are started again. Clients go on submitting
+// plans and watching them. The updates that clients read are checked against
 // PlanHistory, the store after each kill of the coordinator against RowHistory.
 // After the last kill all plans are seen to their end, and each is the plan
 // that one process makes without any kill.
@@ -53,7 +53,7 @@ class KillRound {
   // Adds what there was to the tally. Faults fail the test at hand.
   void Run(int kills, Tally& tally);
 
-  // What is planned, and what one process makes of it.
+  // A model to plan, and the plan that one process makes of it.
   struct Model {
     v1::PlanRequest request;
     std::string plan;

@@ -2,10 +2,10 @@
 //
 // Concept: every replica of the module is a device of the mesh. A path takes
 // one parameter, the device's tile of the source, and gives one output, its
-// tile of the target; between them stand the collectives of the path's steps,
+// tile of the target. Between them stand the collectives of the path's steps,
 // with the groups and pairs that layout_transfers.h gives.
-// Shapes: tiles have their full size on every device. What lies beyond the
-// tensor is padding, in inputs and outputs.
+// Shapes: tiles have their full size on every device. Elements beyond the
+// tensor are padding, in inputs and outputs.
 #ifndef MESHWRIGHT_TESTS_INTEGRATION_LAYOUT_PROGRAM_H_
 #define MESHWRIGHT_TESTS_INTEGRATION_LAYOUT_PROGRAM_H_
 

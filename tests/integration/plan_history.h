@@ -1,11 +1,11 @@
 // PlanHistory: what one client has read of one plan, and what must hold of
 // whatever it reads next.
 //
-// Concept: the reference model of a durable plan. A plan is a list of updates
-// numbered 1, 2, 3, ...; what a client has read of it never changes and never
-// goes away, however often the coordinator is killed. A stream begins where it
-// was asked to begin and has every number once. A submission that was
-// acknowledged is one plan for ever, and an ended plan stays as it ended.
+// Concept: the reference model of a durable plan. A plan is a list of updates,
+// numbered from 1. The updates that a client has read never change and never go
+// away, however often the coordinator is killed. A stream begins where it was
+// asked to begin and has every number once. A submission that was acknowledged
+// is one plan for ever, and an ended plan stays as it ended.
 // In -> Out: an answer of the coordinator -> what contradicts the history,
 // empty where nothing does. Threads: one.
 #ifndef MESHWRIGHT_TESTS_INTEGRATION_PLAN_HISTORY_H_

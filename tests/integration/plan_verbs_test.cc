@@ -179,8 +179,8 @@ TEST_F(PlanVerbsTest, WhatIfRefusesWhatNoRowEstimates) {
 TEST_F(PlanVerbsTest, DiffShowsWhatEachChangeCosts) {
   const v1::Plan a = Plan("a");
   // So little memory that recomputing alone does not do.
-  const int64_t least = Plan("none", 1000).least_memory_bytes();
-  const v1::Plan b = Plan("b", least + least / 100);
+  const int64_t min_bytes = Plan("none", 1000).least_memory_bytes();
+  const v1::Plan b = Plan("b", min_bytes + min_bytes / 100);
   const json answer = CommandJson({"diff", Path("a.json"), Path("b.json")});
   EXPECT_EQ(answer["comparable"], true);
   double sum = 0;

@@ -1,10 +1,11 @@
-// What whole steps do, beside what their plans count.
+// The work of whole steps, beside the work that their plans count.
 //
 // Concept: a plan's time is the sum of its segments' and of the resharding
-// between them. What the whole step does and none of those programs, sending
-// between devices above all, is missing from the plan's time; what the programs
-// do and the step does not is too much of it. Comparing amounts finds either
-// without a clock. Collectives merge across layers, so their counts differ.
+// between them. Work of the whole step that is in none of those programs,
+// sending between devices above all, is missing from the plan's time. Work of
+// the programs that the step does not do is too much of it. Comparing amounts
+// finds either without a clock. Collectives merge across layers, so their
+// counts differ.
 // Units: of one device; bytes of results sent, operations, transcendental
 // functions, bytes that operations read and write.
 #ifndef MESHWRIGHT_TESTS_INTEGRATION_PLAN_WORK_H_

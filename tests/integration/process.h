@@ -28,7 +28,7 @@ class Process {
   pid_t pid() const { return pid_; }  // -1: it has ended
   // Its exit status, or minus the signal that ended it.
   int Wait();
-  // What it said on stderr; call after Wait.
+  // Its text on stderr; call after Wait.
   std::string Errors();
 
  private:

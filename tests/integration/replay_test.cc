@@ -211,9 +211,9 @@ TEST(ReplayTest, PlansWithSwitchesOpen) {
 TEST(ReplayTest, PlansShortOfMemory) {
   Case it = {"gpt2_2l", {1, 2}};
   it.memory_bytes = 1000;
-  const Outcome least = MakePlan(it, std::nullopt);
-  ASSERT_FALSE(least.plan.feasible());
-  it.memory_bytes = least.plan.least_memory_bytes();
+  const Outcome smallest = MakePlan(it, std::nullopt);
+  ASSERT_FALSE(smallest.plan.feasible());
+  it.memory_bytes = smallest.plan.least_memory_bytes();
   ExpectReplayed(it, {11, 40});
 }
 

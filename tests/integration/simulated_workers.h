@@ -2,7 +2,7 @@
 // without a thread or a device for each.
 //
 // Concept: each speaks the Workers service on a connection of its own, as a
-// worker daemon does, and answers every batch at once with rows that are made
+// worker daemon does. It answers every batch at once with rows that are made
 // from the programs' keys. All beat every five seconds.
 // Threads: gRPC's, and one that beats; `on_batch` is called on gRPC's, from
 // several at once.

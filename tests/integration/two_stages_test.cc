@@ -44,12 +44,13 @@ struct Tally {
 
 // At `limits` limits from the least memory to that of the fastest plan.
 void Compare(const TwoStages& step, int limits, Tally& tally) {
-  const auto least = step.FindMinBytes();
-  const auto most = step.FastestBytes();
-  ASSERT_TRUE(least.ok()) << least.status();
-  ASSERT_TRUE(most.ok()) << most.status();
+  const auto min_bytes = step.FindMinBytes();
+  const auto max_bytes = step.FastestBytes();
+  ASSERT_TRUE(min_bytes.ok()) << min_bytes.status();
+  ASSERT_TRUE(max_bytes.ok()) << max_bytes.status();
   for (int i = 0; i < limits; ++i) {
-    const int64_t limit = *least + (*most - *least) * i / (limits - 1);
+    const int64_t limit =
+        *min_bytes + (*max_bytes - *min_bytes) * i / (limits - 1);
     SCOPED_TRACE("limit " + std::to_string(limit));
     const auto joint = step.Joint(limit);
     const auto apart = step.TwoStage(limit);

@@ -127,9 +127,10 @@ TEST(GroupedSumsInAPrologueTest, AreAddedUpOnce) {
   }
 }
 
-// `most`: of any output of any of the random plans, everything opened.
+// `max_difference`: of any output of any of the random plans, everything
+// opened.
 void ExpectPlansHarmless(const std::string& module, const space::Mesh& mesh,
-                         bool open, int random_plans, double most) {
+                         bool open, int random_plans, double max_difference) {
   const auto outputs = RunPlans(
       module, mesh, open ? EverythingOpen() : segmenter::StrategyRequest(),
       random_plans, /*seed=*/1);
@@ -137,7 +138,7 @@ void ExpectPlansHarmless(const std::string& module, const space::Mesh& mesh,
   EXPECT_GE(outputs->plans.size(), 4u);
   for (const auto& [plan, result] : outputs->plans) {
     EXPECT_EQ(result.outcome(), v1::MEASURED) << result.reason();
-    EXPECT_LE(result.max_relative_difference(), most)
+    EXPECT_LE(result.max_relative_difference(), max_difference)
         << plan << ", output " << result.worst_output();
   }
 }

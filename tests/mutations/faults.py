@@ -328,7 +328,7 @@ PLANNER = [
     fault("limit-off-by-one",
           "A plan of just the memory that there is counts as too large.",
           "planner/search/search.cc",
-          "if (least.peak_bytes > limit) {", "if (least.peak_bytes >= limit) {",
+          "if (smallest.peak_bytes > limit) {", "if (smallest.peak_bytes >= limit) {",
           "planner_search_test", "SearchTest.*"),
     fault("ties-from-the-rarest",
           "The plan changes between two measurements of one machine.",

@@ -1,7 +1,7 @@
-// Modules that nobody would train, of any size: each has more of one thing
-// (operands, outputs, roots side by side, layout operations in a row, loop
-// carries, calls in calls) than any real step, so that whatever takes more than
-// linear time or memory in it shows.
+// Modules that nobody would train, of any size. Each has more of one thing than
+// any real step. That may be operands, outputs, roots side by side, layout
+// operations in a row, loop carries, calls in calls. Whatever takes more than
+// linear time or memory in it then shows.
 #ifndef MESHWRIGHT_TESTS_STRESS_MODULES_H_
 #define MESHWRIGHT_TESTS_STRESS_MODULES_H_
 

@@ -1,5 +1,5 @@
-// What `plan` computes of a step alone, from the bytes of its module on: the
-// passes over graphs that stress modules are for.
+// The part of `plan` that needs the step alone, from the bytes of its module
+// on: the passes over graphs that stress modules are for.
 #ifndef MESHWRIGHT_TESTS_STRESS_WALK_ALL_H_
 #define MESHWRIGHT_TESTS_STRESS_WALK_ALL_H_
 

@@ -109,12 +109,13 @@ std::optional<MemoryQuota> ReadMemoryQuota(const Group& group) {
 }  // namespace
 
 std::optional<double> CpuQuota(const fs::path& root) {
-  std::optional<double> least;
+  std::optional<double> min_quota;
   for (const Group& group : FindGroups(root, "cpu")) {
     const auto quota = ReadCpuQuota(group);
-    if (quota.has_value()) least = std::min(least.value_or(*quota), *quota);
+    if (quota.has_value())
+      min_quota = std::min(min_quota.value_or(*quota), *quota);
   }
-  return least;
+  return min_quota;
 }
 
 absl::Duration ThrottledTime(const fs::path& root) {
@@ -131,15 +132,15 @@ absl::Duration ThrottledTime(const fs::path& root) {
 }
 
 std::optional<MemoryQuota> FindMemoryQuota(const fs::path& root) {
-  std::optional<MemoryQuota> least;
+  std::optional<MemoryQuota> min_quota;
   for (const Group& group : FindGroups(root, "memory")) {
     const auto quota = ReadMemoryQuota(group);
     if (!quota.has_value()) continue;
-    if (!least.has_value()) least = quota;
-    least->limit = std::min(least->limit, quota->limit);
-    least->available = std::min(least->available, quota->available);
+    if (!min_quota.has_value()) min_quota = quota;
+    min_quota->limit = std::min(min_quota->limit, quota->limit);
+    min_quota->available = std::min(min_quota->available, quota->available);
   }
-  return least;
+  return min_quota;
 }
 
 }  // namespace meshwright::worker::devices

@@ -1,5 +1,5 @@
-// What the machine says of itself for the device fingerprint
-// (proto/v1/device.proto): the part that no plugin knows.
+// The machine's part of the device fingerprint (proto/v1/device.proto): the
+// fields that no plugin knows.
 //
 // Concept: two machines with equal fingerprints run a program equally fast, so
 // they share rows. Only what changes times is in it: no host name, no serial
@@ -18,8 +18,8 @@
 namespace meshwright::worker::devices {
 
 // Of virtual devices on this machine's processors: model, instruction sets that
-// the compiler's code may differ by, cores that this process may use (its
-// affinity and its container's quota), NUMA nodes, memory.
+// the compiler's code may differ by, NUMA nodes and memory. It also has the
+// cores that this process may use (its affinity and its container's quota).
 void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
                         const std::filesystem::path& root = "/");
 

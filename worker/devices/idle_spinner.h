@@ -1,9 +1,9 @@
 // IdleSpinner: keeps processors awake between the runs that are timed.
 //
 // Concept: a processor without work halts, and a run of a few milliseconds pays
-// for waking it; a training step, which keeps it busy, does not. While
+// for waking it. A training step, which keeps it busy, does not. While
 // spinning, a thread of the idle scheduling class spins on every processor that
-// the runner may use, and yields at once to any other thread. The threads are a
+// the runner may use. It yields at once to any other thread. The threads are a
 // process of their own, because slow samples are found by the runner's CPU time
 // (worker/timing/sample_set.h). The process is stopped while it pauses, and
 // dies with the runner.
@@ -36,6 +36,7 @@ class IdleSpinner {
 
   int count() const { return count_; }
   pid_t pid() const { return pid_; }
+  // Returns at once; Pause ends it.
   void Spin();
   void Pause();
 
@@ -62,7 +63,7 @@ class ScopedSpin {
   IdleSpinner* const cores_;
 };
 
-// What that process does, for `parent`: stops itself, and turns when it is
+// The work of that process, for `parent`: it stops itself, and spins when it is
 // continued. Returns only where a core of the list ("0,1") cannot be had.
 int SpinOnCores(const std::string& cores, pid_t parent);
 

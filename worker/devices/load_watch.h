@@ -1,12 +1,12 @@
 // LoadWatch: how much of the processors other processes use.
 //
 // Concept: the busy time of the processors that this process may run on, from
-// /proc/stat, less its own CPU time and that of the processes it names (the
-// idle spinner). What is left belongs to others: a build, another training
+// /proc/stat. Its own CPU time and that of the processes it names (the idle
+// spinner) are subtracted. The rest is others' use: a build, another training
 // run, another virtual machine (steal). Where a quota is spent and the kernel
 // takes the processors away, that counts as others' use too.
 // Units: shares of those processors' time, 0 to 1, good to a few percent over
-// 100 ms and more (the kernel counts in steps of 10 ms).
+// 100 ms and more. (The kernel counts in steps of 10 ms.)
 // Threads: one. Errors: none; where the kernel does not say, the share is 0.
 #ifndef MESHWRIGHT_WORKER_DEVICES_LOAD_WATCH_H_
 #define MESHWRIGHT_WORKER_DEVICES_LOAD_WATCH_H_
@@ -35,12 +35,14 @@ class LoadWatch {
   explicit LoadWatch(std::vector<pid_t> helpers = {},
                      std::filesystem::path root = "/");
 
+  // nullopt where the kernel does not say.
   std::optional<Reading> Read() const;
   // Between two readings.
   double OtherShare(const Reading& from, const Reading& to) const;
 
   // Starts a period, and what others used since.
   void Begin() { begin_ = Read(); }
+  // From Begin until now.
   double OtherShare() const;
 
   // Waits, while this process does nothing, until others use at most `share`

@@ -41,8 +41,12 @@ class TimingLock {
   TimingLock(const TimingLock&) = delete;
   TimingLock& operator=(const TimingLock&) = delete;
 
+  // For compiling. Waits up to `limit` while someone times. Lets go of what it
+  // held.
   absl::Status Share(absl::Duration limit, const OnWait& on_wait);
+  // For timing: the same, alone.
   absl::Status Exclude(absl::Duration limit, const OnWait& on_wait);
+  // Holding nothing, does nothing.
   void Release();
 
  private:

@@ -38,6 +38,8 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
+  // Each asks the plugin. Download waits for the buffer and copies it to the
+  // host, AwaitReady only waits. Errors: see above.
   absl::StatusOr<std::vector<int64_t>> Dimensions() const;
   absl::StatusOr<HostArray> Download() const;
   absl::Status AwaitReady() const;

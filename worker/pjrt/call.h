@@ -3,7 +3,7 @@
 //
 // Concept: plugins reject argument structs smaller than their own and may be
 // newer than our header. So every struct travels zeroed inside a larger block
-// whose whole size is stated: a newer plugin reads zeros where our header ends
+// whose whole size is stated. A newer plugin reads zeros where our header ends
 // and writes its newer outputs into the padding.
 // Errors: a plugin's code is kept, its message cut to its first line;
 // kUnimplemented when the plugin's table ends before the function.

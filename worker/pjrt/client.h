@@ -5,8 +5,10 @@
 // place 0..device_count()-1 among those of the client.
 // Threads: Compile and Upload from any thread.
 // Errors: Create says kUnavailable when the plugin finds no usable device and
-// kFailedPrecondition when it has fewer than asked for. Compile keeps the
-// compiler's code (kResourceExhausted: out of memory) and first line.
+// kFailedPrecondition when it has fewer than asked for. kInvalidArgument for a
+// number of devices that no mesh has, or a program of more than there are.
+// Compile keeps the compiler's code (kResourceExhausted: out of memory) and
+// first line.
 #ifndef MESHWRIGHT_WORKER_PJRT_CLIENT_H_
 #define MESHWRIGHT_WORKER_PJRT_CLIENT_H_
 
@@ -28,8 +30,9 @@ namespace meshwright::worker::pjrt {
 struct ClientOptions {
   std::string platform;  // "cpu", "cuda"; anything else: no create options
   int device_count = 1;
-  // Compile and run the program of one device of an N-GPU mesh on one GPU,
-  // communication switched off: "hosts x hosts' slots x GPUs", as "1x1x8".
+  // Compile and run the program of one device of an N-GPU mesh on one GPU, with
+  // communication switched off. The form is "hosts x hosts' slots x GPUs", as
+  // "1x1x8".
   std::string mock_gpu_topology;
 };
 
@@ -38,6 +41,8 @@ using CompilerOptions = std::map<std::string, std::string>;
 
 class Client {
  public:
+  // Opens the runtime and its devices; the plugin lives as long as the client.
+  // Errors: see above.
   static absl::StatusOr<std::unique_ptr<Client>> Create(
       std::shared_ptr<const Plugin> plugin, const ClientOptions& options);
   ~Client();
@@ -57,12 +62,12 @@ class Client {
       const std::string& hlo_module, int num_partitions, int num_replicas = 1,
       const CompilerOptions& compiler = {}) const;
 
-  // What Executable::Serialize wrote, for programs of so many devices.
+  // Loads the bytes of Executable::Serialize, for a program of so many devices.
   absl::StatusOr<std::unique_ptr<Executable>> Load(
       const std::string& serialized, int devices) const;
 
-  // What the allocator of the first device may give out. kUnimplemented where
-  // the plugin does not say.
+  // The bytes that the allocator of the first device may give out.
+  // kUnimplemented where the plugin does not say.
   absl::StatusOr<int64_t> DeviceMemoryBytes() const;
 
   // Returns when the device holds the array.

@@ -1,7 +1,7 @@
 // The collectives of an optimized per-device program.
 //
 // Concept: every collective instruction that one execution reaches, counted as
-// often as it is executed where that is known: inside a loop of known trip
+// often as it is executed where that is known. Inside a loop of known trip
 // count it counts once per trip, inside any other loop or branch once.
 // Asynchronous pairs ("all-reduce-start", "-done") count as one. Equal ones
 // (kind, bytes, group size) are merged, in the order of kind, bytes, size.

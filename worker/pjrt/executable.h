@@ -2,9 +2,10 @@
 //
 // Ownership: must not outlive its Client. Execute borrows its arguments, but
 // the runtime consumes those that the program aliases with an output, unless
-// they are listed as kept; a consumed Buffer may only be destroyed.
+// they are listed as kept. A consumed Buffer may only be destroyed.
 // Threads: one execution at a time.
-// Errors: the plugin's code and first line; kResourceExhausted: out of memory.
+// Errors: the plugin's code and first line; kResourceExhausted: out of memory;
+// kInvalidArgument: arguments for another number of devices.
 #ifndef MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 #define MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 
@@ -32,8 +33,8 @@ struct Execution {
   absl::Duration cpu_time;
 };
 
-// What the compiler's own cost analysis says of the optimised program of one
-// device; a loop counts once, however often it runs.
+// The compiler's own cost analysis of the optimised program of one device; a
+// loop counts once, however often it runs.
 struct CompilerCosts {
   double flops = 0;
   double transcendentals = 0;
@@ -42,6 +43,7 @@ struct CompilerCosts {
 
 class Executable {
  public:
+  // Takes `loaded` over, also when it fails.
   static absl::StatusOr<std::unique_ptr<Executable>> Wrap(
       const PJRT_Api* api, PJRT_LoadedExecutable* loaded, int device_count);
   ~Executable();
@@ -55,7 +57,7 @@ class Executable {
   absl::StatusOr<v1::DeviceMemory> Memory() const;
   // kUnimplemented: this plugin has no cost analysis.
   absl::StatusOr<CompilerCosts> Costs() const;
-  // What the compiler made of it: the program of one device.
+  // The optimised program of one device, as the compiler made it.
   absl::StatusOr<hlo::HloModuleProto> OptimizedModule() const;
 
   // For Client::Load of the same plugin on the same devices. kUnimplemented

@@ -19,6 +19,7 @@ namespace meshwright::worker::pjrt {
 
 class Plugin {
  public:
+  // Opens the plugin of this file. Errors: see above.
   static absl::StatusOr<std::shared_ptr<const Plugin>> Load(
       const std::string& path);
 

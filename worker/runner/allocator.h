@@ -1,10 +1,10 @@
 // Allocator: where temporaries, outputs and the plugin's own objects lie.
 //
 // Concept: a CPU plugin allocates the temporaries and outputs of every run, and
-// objects of every operation, so the allocator is part of what is timed. The
-// runner brings its own, tcmalloc, for itself and for the plugin it loads:
-// small blocks need no lock, and a large block costs the same however many free
-// ones lie around, which compiling leaves by the thousand.
+// objects of every operation. The allocator is therefore part of what is timed.
+// The runner brings its own, tcmalloc, for itself and for the plugin it loads.
+// Small blocks need no lock. Compiling leaves free blocks by the thousand; a
+// large block costs the same however many there are.
 // Source: docs/decisions/measuring.md.
 #ifndef MESHWRIGHT_WORKER_RUNNER_ALLOCATOR_H_
 #define MESHWRIGHT_WORKER_RUNNER_ALLOCATOR_H_

@@ -1,13 +1,13 @@
 // Anchors: fixed programs that are timed beside every batch.
 //
 // Concept: their times are stored with each row. They tell how fast the machine
-// was while the row was made, so rows of different days, batches and machines
-// of one fingerprint come to one time base
+// was while the row was made. Rows of different days, batches and machines of
+// one fingerprint thus come to one time base
 // (coordinator/estimation/time_base.h).
 //   products   x = x w + x, six times, of 512 x 512 matrices on every device
-// It takes as long as a layer does, so its minimum errs as theirs do; sums of
+// It takes as long as a layer does, so its minimum errs as theirs do. Sums of
 // long vectors and collectives alone vary by 60 % with where their buffers lie.
-// What an anchor computes is frozen: another program needs another name.
+// The program of an anchor is frozen: another program needs another name.
 // Ownership: holds device memory while it lives; must not outlive the client.
 // Threads: one. Errors: those of compiling and executing.
 // Source: design, section 5 ("Anchors").
@@ -31,6 +31,7 @@ class Anchors {
 
   int count() const { return static_cast<int>(anchors_.size()); }
   const std::string& name(int anchor) const { return anchors_[anchor].name; }
+  // Once; the inputs are kept for the next run.
   absl::StatusOr<pjrt::Execution> Run(int anchor) const;
 
  private:

@@ -1,20 +1,20 @@
 // Batch: all programs of one job file, in the child process.
 //
-// Concept: programs are compiled in pieces of a few, then timed in groups that
-// fit the memory together, round-robin, so that near-equal programs meet the
-// same machine. Nothing compiles while something is timed.
+// Concept: programs are compiled in pieces of a few. They are timed in groups
+// that fit the memory together, round-robin, so that near-equal programs meet
+// the same machine. Nothing compiles while something is timed.
 //
 //   request ─▶ [reference] ─▶ piece: compile (threads) ─▶ groups that fit
 //              runs once                │                  upload, check, time
 //                                       ▼                        ▼
 //                             compile_failed, ...           result rows
 //
-// What a program needs is held against what the device has: more than that is a
-// row (OUT_OF_MEMORY), more than what is free right now is transient, no row.
-// A sequence (sequence.h) runs first, as a whole; then its programs are timed,
-// beside the timed_only programs. Its compile_only programs are left out,
-// because an earlier child died in them.
-// Events before and after each step tell the parent where a child died.
+// The memory that a program needs is compared with that of the device. More
+// than that is a row (OUT_OF_MEMORY); more than what is free right now is
+// transient, no row. A sequence (sequence.h) runs first, as a whole; then its
+// programs are timed, beside the timed_only programs. Its compile_only programs
+// are left out, because an earlier child died in them. Events before and after
+// each step tell the parent where a child died.
 // Threads: one; compiles on a pool of its own.
 // Where a reference needs more memory than its devices have, every program's
 // row says so (ProfileResult.reference_too_large).
@@ -47,7 +47,7 @@ namespace meshwright::worker::runner {
 
 struct BatchOptions {
   int compile_threads = 1;
-  // What all devices of the batch have together, and what of it is free.
+  // The memory of all devices of the batch together, and the free part of it.
   int64_t device_bytes = int64_t{8} << 30;
   int64_t free_bytes = int64_t{4} << 30;
   // Of host memory, for inputs that several programs share.
@@ -77,6 +77,7 @@ class Batch {
     }
   }
 
+  // Every program has its result event when it returns OK. Errors: see above.
   absl::Status Run();
 
  private:

@@ -4,8 +4,8 @@
 // Concept: a program is loaded (compiled), uploaded (inputs made, cut,
 // uploaded), checked (one run: no NaN; compared with a reference), then run
 // many times. Outputs that alias inputs are the inputs of the next run, as in a
-// training loop, so that donated memory is reused and no run pays for a copy
-// that a real step would not make.
+// training loop. Donated memory is thus reused, and no run pays for a copy that
+// a real step would not make.
 //
 //   Load ─▶ UploadInputs ─▶ Check ─▶ Run, Run, ... ─▶ Release
 //
@@ -42,6 +42,8 @@ struct Difference {
 
 class BenchmarkedProgram {
  public:
+  // Compiled, or taken from the cache. Errors: see above, and those of the
+  // compiler.
   static absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Load(
       const pjrt::Client& client, const ExecutableCache& cache,
       const v1::Program& program);
@@ -52,10 +54,13 @@ class BenchmarkedProgram {
     return collectives_;
   }
   absl::Duration compile_time() const { return compile_time_; }
-  // What one set of inputs and a run hold on all devices together.
+  // The bytes that one set of inputs and a run hold on all devices together.
   int64_t FootprintBytes() const;
+  // The bytes that one set of inputs holds on all devices together.
   int64_t InputBytes() const;
 
+  // Makes and uploads `buffer_sets` sets of inputs. After an error Release
+  // frees what is there.
   absl::Status UploadInputs(const pjrt::Client& client, InputCache& inputs,
                             int buffer_sets);
   // The same with these tensors, one per parameter, in place of made ones.

@@ -1,10 +1,10 @@
 // CollectiveTimer: what a program's communication costs, from its collectives
 // timed alone.
 //
-// Concept: every distinct collective (kind, bytes, group size) is compiled
-// into a program of its own and timed once per batch, in round-robin passes
-// with the others and with a program that does nothing, whose time (what a
-// launch costs) is subtracted. A program's communication is the sum over its
+// Concept: every distinct collective (kind, bytes, group size) is compiled into
+// a program of its own. It is timed once per batch, in round-robin passes with
+// the others and with a program that does nothing. The time of the latter (what
+// a launch costs) is subtracted. A program's communication is the sum over its
 // collectives; overlap with compute is not seen this way.
 // Threads: one.
 #ifndef MESHWRIGHT_WORKER_RUNNER_COLLECTIVE_TIMER_H_

@@ -29,6 +29,7 @@ class ExecutableCache {
   // None: not there, or not loadable here.
   std::optional<Compiled> Find(const pjrt::Client& client,
                                const std::string& key, int devices) const;
+  // Does nothing where there is no folder or the program cannot be kept.
   void Keep(const std::string& key, const pjrt::Executable& executable,
             absl::Duration compile_time) const;
 

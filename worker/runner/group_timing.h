@@ -1,7 +1,7 @@
 // GroupTiming: times the programs of a group in rounds, and writes their rows.
 //
-// Concept: the programs take turns with the anchors (anchors.h), so that all of
-// a group and what tells how fast the machine was meet the same minutes. A row
+// Concept: the programs take turns with the anchors (anchors.h). All of a group
+// thus run in the same minutes as what tells how fast the machine was. A row
 // leaves as soon as its program is finished (worker/timing/round_robin.h).
 // Between timed runs nothing is written: the progress page says what runs.
 // Threads: one.
@@ -39,7 +39,7 @@ struct TimedProgram {
 v1::ProfileResult MakeFailureRow(const std::string& key, v1::Outcome outcome,
                                  const absl::Status& status);
 
-// What all groups of a batch are timed with. Null: there is none.
+// The settings with which all groups of a batch are timed. Null: there is none.
 struct TimingContext {
   const timing::Protocol& protocol;
   const CollectiveTimer& collectives;

@@ -27,6 +27,7 @@ class InputCache {
  public:
   explicit InputCache(int64_t maximum_bytes) : maximum_bytes_(maximum_bytes) {}
 
+  // Never null. Equal arguments give equal tensors, cached or not.
   absl::StatusOr<std::shared_ptr<const pjrt::HostArray>> Get(
       const v1::InputSpec& spec, hlo::PrimitiveType type,
       const std::vector<int64_t>& dimensions);

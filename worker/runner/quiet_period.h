@@ -1,9 +1,9 @@
 // QuietPeriod: the devices and the machine to oneself while something is timed.
 //
-// Concept: takes the timing lock of the device group, waits a while for a busy
-// machine to calm down, keeps the processors awake, and watches what others
-// use until it ends. Where it does not get what it waits for, it goes on and
-// says so: its rows are noisy.
+// Concept: takes the timing lock of the device group and waits a while for a
+// busy machine to calm down. It keeps the processors awake, and watches what
+// others use until it ends. Where it does not get what it waits for, it goes on
+// and says so: its rows are noisy.
 // Ownership: borrows all it is given. Threads: one.
 #ifndef MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
 #define MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
@@ -16,7 +16,7 @@
 
 namespace meshwright::worker::runner {
 
-// What a period is made with; null: there is none.
+// The parts of a quiet period; null: there is none.
 struct QuietMachine {
   devices::TimingLock* lock = nullptr;
   devices::LoadWatch* load = nullptr;

@@ -2,10 +2,10 @@
 //
 // Concept: every tensor lies on the host in a slot of its own, from the call
 // that makes it to the last that reads it. A call cuts its tensors as its
-// program splits them, runs once and puts its outputs together again. What is
-// there before the first call is made when it is first read.
-// A program that is not there or fails makes nothing; what reads what it would
-// have made is not run either.
+// program splits them, runs once and puts its outputs together again. A value
+// that is there before the first call is made when it is first read. A program
+// that is not there or fails makes nothing; what reads what it would have made
+// is not run either.
 // In -> Out: loaded programs (null: not there), a sequence -> its results. The
 // programs keep the tensors of their last call on the devices, in `buffer_sets`
 // sets.

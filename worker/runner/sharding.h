@@ -22,6 +22,8 @@ namespace meshwright::worker::runner {
 
 class TileAssignment {
  public:
+  // How `partition_count` devices share a tensor of these dimensions. Errors:
+  // see above.
   static absl::StatusOr<TileAssignment> Create(const hlo::OpSharding& sharding,
                                                std::vector<int64_t> dimensions,
                                                int partition_count);
@@ -29,6 +31,8 @@ class TileAssignment {
   int partition_count() const { return static_cast<int>(places_.size()); }
   const std::vector<int64_t>& dimensions() const { return dimensions_; }
   const std::vector<int64_t>& shard_dimensions() const { return shard_; }
+  // Where the device's tile begins; at the tensor's end for a tile wholly
+  // outside.
   std::vector<int64_t> Offset(int device) const;
   // The devices whose shards, together, are the whole tensor: the first
   // holder of every tile.

@@ -1,8 +1,8 @@
 // Values of host tensors: making inputs, finding NaN, comparing outputs.
 //
-// Units: generation is counter-based: element i depends on the seed, the
-// element type and i alone, so that equal specs and shapes give equal tensors
-// on every machine. "Normal" is the sum of four uniforms, scaled to variance 1
+// Units: generation is counter-based. Element i depends on the seed, the
+// element type and i alone, so equal specs and shapes give equal tensors on
+// every machine. "Normal" is the sum of four uniforms, scaled to variance 1
 // (tails end at 3.46): close enough for inputs and several times faster.
 // Threads: free functions, any thread.
 #ifndef MESHWRIGHT_WORKER_RUNNER_TENSOR_VALUES_H_

@@ -49,6 +49,7 @@ class ChildProcess {
   // Waits for any of these.
   absl::StatusOr<Heard> Listen(absl::Time deadline, int wake);
 
+  // Does not wait; AwaitEnd does.
   void Kill();
   // Waits for its end and reaps. "killed by SIGSEGV", "ended with status 1",
   // with the last line of its messages where there is one. Empty after status

@@ -3,8 +3,8 @@
 // Concept: a variable that changes what the compiler makes, or how fast it
 // runs, would change times without changing keys. So the runner sees a stated
 // list only. XLA_FLAGS are those that the machine's operator sets in
-// MESHWRIGHT_XLA_FLAGS, which are part of the device fingerprint, and those of
-// the request, which are part of the key.
+// MESHWRIGHT_XLA_FLAGS, and those of the request. The former are part of the
+// device fingerprint, the latter of the key.
 //   Kept: PATH, HOME, USER, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, which CUDA
 // devices there are, the variables of MESHWRIGHT_ that a runner reads, and what
 // begins with ASAN_, UBSAN_, TSAN_ or LSAN_ (how a test run reports). The

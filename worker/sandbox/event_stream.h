@@ -22,12 +22,14 @@ namespace meshwright::worker::sandbox {
 // discarded.
 class EventWriter {
  public:
+  // Makes or empties the file; a FIFO is taken as it is. Errors: see above.
   static absl::StatusOr<std::unique_ptr<EventWriter>> Open(
       const std::string& path);
   ~EventWriter();
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
 
+  // Started and Result write events of these kinds.
   void Write(const v1::RunnerEvent& event);
   void Started(const std::string& key, v1::RunnerEvent::Started::Phase phase);
   void Result(const v1::ProfileResult& result);

@@ -2,7 +2,7 @@
 //
 // Concept: a program that eats the machine's memory is ended by the kernel, as
 // a whole, before the kernel ends others. It holds where a service manager has
-// delegated this process's group (version 2) to us, and this process is alone
+// delegated this process's group (version 2) to us. This process must be alone
 // in it, or in the group that a former Make or the manager made below:
 //
 //   D/                      delegated: this user's, or marked user.delegate
@@ -37,6 +37,7 @@ class MemoryGroup {
   MemoryGroup(const MemoryGroup&) = delete;
   MemoryGroup& operator=(const MemoryGroup&) = delete;
 
+  // Moves the process into the group. kUnavailable where the kernel refuses.
   absl::Status Add(pid_t process);
   const std::filesystem::path& path() const { return path_; }
 
@@ -46,8 +47,8 @@ class MemoryGroup {
   const std::filesystem::path path_;
 };
 
-// What a runner may have, so that the rest of the machine goes on: 95 % of its
-// memory.
+// The memory that a runner may have, so that the rest of the machine goes on:
+// 95 % of all.
 int64_t ComputeRunnerMemoryLimit();
 
 }  // namespace meshwright::worker::sandbox

@@ -21,6 +21,7 @@ namespace meshwright::worker::sandbox {
 
 class ProgressPage {
  public:
+  // A new page, all zeros, in a file of its own.
   static absl::StatusOr<std::unique_ptr<ProgressPage>> Make();
   // Takes the file over.
   static absl::StatusOr<std::unique_ptr<ProgressPage>> Open(int file);
@@ -46,6 +47,8 @@ class ProgressPage {
   int64_t runs() const {
     return numbers_->runs.load(std::memory_order_acquire);
   }
+  // The number of the program that is being timed; nullopt: none. kOther for
+  // another run.
   std::optional<int> program() const {
     const int number = numbers_->program.load(std::memory_order_acquire);
     if (number == 0) return std::nullopt;

@@ -195,10 +195,10 @@ TEST(RestrictionsTest, SeveralAcceleratorsJoinOverSocketsAndThatIsSaid) {
 TEST(RestrictionsTest, LimitsAreLowerAndAddressSpaceIsNot) {
   const auto body = [] {
     std::string wrong;
-    const auto check = [&](const char* name, int resource, rlim_t most) {
+    const auto check = [&](const char* name, int resource, rlim_t maximum) {
       rlimit limit = {};
       getrlimit(resource, &limit);
-      if (limit.rlim_max > most) wrong += absl::StrCat(name, " ");
+      if (limit.rlim_max > maximum) wrong += absl::StrCat(name, " ");
     };
     check("core", RLIMIT_CORE, 0);
     check("fsize", RLIMIT_FSIZE, rlim_t{16} << 30);

@@ -2,12 +2,12 @@
 //
 // Concept: a child takes the whole batch. When it dies, hangs or is killed,
 // that costs the one program it was at (its progress page or its last Started
-// event), and a new child takes those that have no result yet. The third child
-// that dies in a program gives it its row, crashed with the reason; one that
-// hangs is timed_out at once. Programs compile in parallel; when a child dies
-// with several in the compiler, the next one compiles one by one, so that the
-// guilty one is known. A sequence is run again without the program that a child
-// died in and without what reads what that one makes.
+// event). A new child takes those that have no result yet. The third child that
+// dies in a program gives it its row, crashed with the reason; one that hangs
+// is timed_out at once. Programs compile in parallel. When a child dies with
+// several in the compiler, the next one compiles one by one, so that the guilty
+// one is known. A sequence is run again without the program that a child died
+// in and without what reads what that one makes.
 //
 //   spawn ─▶ Ready ─▶ Started/Result ... ─▶ Finished ─▶ done
 //     ▲                    │ death, deadline
@@ -23,10 +23,11 @@
 // `on_event` and `on_child` are called on it. The stop token may be used from
 // any thread.
 // Errors: kFailedPrecondition when the devices, the plugin or the reference
-// run fail (one sentence; no use to retry), kUnavailable when the plugin
-// fails inside or the runner dies before its first program, kCancelled after a
-// stop, kResourceExhausted when the job file does not fit the disk, kAborted
-// when a child does not die (undead.h), kNotFound without a runner.
+// run fail (one sentence; no use to retry). kUnavailable when the plugin fails
+// inside or the runner dies before its first program. kCancelled after a stop.
+// kResourceExhausted when the job file does not fit the disk, kAborted when a
+// child does not die (undead.h), kNotFound without a runner, kInvalidArgument
+// for two programs of one key.
 #ifndef MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 #define MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 

@@ -31,9 +31,8 @@ struct WorkerDependencies {
   // device_count: the maximum of devices per program.
   v1::DeviceSpec devices;
   BatchFunction run_batch;
-  // What is wrong with the machine, so that nothing can be measured on it;
-  // empty: nothing. Asked after every batch, and now and then while there is
-  // something.
+  // The fault of the machine, for which nothing can be measured on it; empty:
+  // none. Asked after every batch, and now and then while there is something.
   std::function<std::string()> find_fault = [] { return std::string(); };
   absl::Duration heartbeat = absl::Seconds(5);
   // A connection is tried again after the first, then twice as long, up to

@@ -46,6 +46,8 @@ class Leases {
   // ---- a connection
   // Adds what Hello says of them, and of the machine.
   void Describe(v1::WorkerHello* hello) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Resumes what `welcome` names and stops the rest; `send` takes the messages
+  // from here on.
   void Connect(const v1::Welcome& welcome, Send send)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // `send` is not called again once this returns.
@@ -53,7 +55,9 @@ class Leases {
 
   // ---- what the coordinator says
   void Take(v1::JobBatch batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The lease ends at once, with the results so far. An unknown lease: nothing.
   void Cancel(const std::string& lease) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Its results are stored: it is forgotten.
   void Acknowledge(const std::string& lease) ABSL_LOCKS_EXCLUDED(mutex_);
   // It lives.
   void Hear(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -233,7 +233,7 @@ TEST_F(LeasesTest, AFailureIsReported) {
   EXPECT_THAT(heard.Await(1), ElementsAre("7.1 finished: no space left"));
 }
 
-TEST_F(LeasesTest, AFaultIsToldBeforeTheLeaseEnds) {
+TEST_F(LeasesTest, AFaultIsReportedBeforeTheLeaseEnds) {
   Heard first, second;
   Connect(&first);
   fault_ = "of a driver";

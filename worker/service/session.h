@@ -4,7 +4,8 @@
 // batches (leases.h) tell what they have; writes of all go through one lock.
 // A coordinator that says nothing for the lease time is taken for lost.
 // Errors: those of the stream, which Run returns in the coordinator's code and
-// words. Threads: Run on the daemon's thread; Drain and Stop from any other.
+// words; kFailedPrecondition where the coordinator is older than this worker.
+// Threads: Run on the daemon's thread; Drain and Stop from any other.
 #ifndef MESHWRIGHT_WORKER_SERVICE_SESSION_H_
 #define MESHWRIGHT_WORKER_SERVICE_SESSION_H_
 
@@ -35,6 +36,7 @@ class Session {
   absl::Status Run();
   // After Run: where the coordinator sent this worker; empty: nowhere.
   const std::string& leader() const;
+  // Asks for no more batches. Run goes on until the one at hand is over.
   void Drain();
   // Gives the lease back. Run returns soon, whether the coordinator answers or
   // not.

@@ -1,8 +1,8 @@
 // Worker: the daemon that owns devices and runs what a coordinator pushes.
 //
-// Concept: it holds one stream to its coordinator. A batch that comes is run
-// by the function handed in (worker/runner's RunBatch), whose events go back
-// as they happen; a heartbeat goes every few seconds.
+// Concept: it holds one stream to its coordinator. A batch that comes is run by
+// the function handed in (worker/runner's RunBatch), whose events go back as
+// they happen. A heartbeat goes every few seconds.
 //
 //   Start ─▶ connecting ══Hello══▶ attached ── batch ─▶ running ─▶ attached
 //                ▲                    │
@@ -32,7 +32,7 @@
 
 namespace meshwright::worker {
 
-// What the devices say of themselves, by a run with no programs.
+// The description of the devices, by a run with no programs.
 absl::StatusOr<v1::RunnerEvent::Ready> DescribeDevices(
     const v1::DeviceSpec& devices, const BatchFunction& run_batch);
 
@@ -45,8 +45,11 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
+  // Opens the devices, then connects in the background. Errors: see above.
   absl::Status Start();
+  // Returns at once; Wait waits for the end.
   void Drain();
+  // Returns when it has left. May be called again.
   void Stop();
   // Until it has left, drained or stopped.
   void Wait();

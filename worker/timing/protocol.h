@@ -13,9 +13,9 @@ namespace meshwright::worker::timing {
 struct Protocol {
   int warm_up_runs = 1;  // before every sample
   int minimum_samples = 12;
-  // A program is sampled at least this long: the shorter it is, the more its
-  // runs differ by how fast threads wake, and the more are needed until one
-  // met no delay. At most kMaxSamples all the same.
+  // A program is sampled at least this long. The shorter it is, the more its
+  // runs differ by how fast threads wake, and the more are needed until one met
+  // no delay. At most kMaxSamples all the same.
   absl::Duration minimum_time = absl::Milliseconds(250);
   // No more once minimum_time is over, whether the minimum is believed or not.
   int maximum_samples = 60;
@@ -25,8 +25,9 @@ struct Protocol {
   // Execution budget of one program, warm-up included.
   absl::Duration time_limit = absl::Seconds(60);
   absl::Duration compile_limit = absl::Minutes(10);
-  // A program whose first pass is this many times slower than the fastest of
-  // its group keeps the samples of that pass and gets no more; 0: never.
+  // A program may be this many times slower in its first pass than the fastest
+  // of its group. A slower one keeps the samples of that pass and gets no more.
+  // 0: never.
   double dynamic_limit_ratio = 0;
   // The minimum is believed once a second sample comes this near to it.
   double stable_within = 0.01;
@@ -34,7 +35,7 @@ struct Protocol {
   double tie_within = 0.01;
   int tie_passes = 6;
   // A sample is of a slow period when its CPU time per wall time is below this
-  // share of the program's usual one; 0: no sample is.
+  // share of the program's usual one. 0: no sample is.
   double slow_share = 0.8;
 
   static constexpr int kMaxSamples = 1000;

@@ -21,11 +21,11 @@
 namespace meshwright::worker::timing {
 
 // Share of the processors that others may use: one busy process on two cores
-// uses a half; a machine's own daemons use a percent or two.
+// uses a half. A machine's own daemons use a percent or two.
 inline constexpr double kBusyShare = 0.1;
 inline constexpr double kMetTwiceWithin = 0.02;
 
-// What went on beside the samples.
+// Conditions beside the samples.
 struct Surroundings {
   double other_load = 0;  // as Measurement.other_load
   bool throttled = false;

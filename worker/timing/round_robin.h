@@ -1,10 +1,10 @@
 // RoundRobin: which program runs next, from which buffers, and when to stop.
 //
-// Concept: the programs of a group take turns, so that a slow period of the
-// machine hits all of them and near-equal ones are compared fairly. A turn is
+// Concept: the programs of a group take turns. A slow period of the machine
+// thus hits all of them, and near-equal ones are compared fairly. A turn is
 // some runs to warm up and one that is recorded. Sets of input buffers rotate
-// by run: the program's own instructions and temporaries are warm then, as they
-// are in a step of equal layers, its data is not, as no step leaves it in the
+// by run. The program's own instructions and temporaries are warm then, as in a
+// step of equal layers. Its data is not, because no step leaves it in the
 // caches. A pass is one turn of every program that is not yet content. The
 // order of a pass rotates and turns round, so that no program always follows
 // the same one.
@@ -13,14 +13,14 @@
 //             or the most samples taken or the time budget spent
 //             or far slower than the best after one pass (dynamic limit)
 //
-// A companion is content when all others are, however many samples it has: it
-// shows how fast the machine was while they ran, so it ends neither before them
-// nor after, when nothing else is in the caches.
-// Together, none ends before all are content: of more samples a smaller minimum
-// is to be expected. Else, when all are content, those whose minima nearly tie
-// get further passes, once; a program that is content and ties with none is
-// finished at once. Nothing here reads a clock: the caller asks Next() and
-// gives Execute() what runs a program once and says how long that took.
+// A companion is content when all others are, however many samples it has. It
+// shows how fast the machine was while they ran. So it ends neither before them
+// nor after, when nothing else is in the caches. Together, none ends before all
+// are content: of more samples a smaller minimum is to be expected. Else, when
+// all are content, those whose minima nearly tie get further passes, once. A
+// program that is content and ties with none is finished at once. Nothing here
+// reads a clock: the caller asks Next() and gives Execute() what runs a program
+// once and says how long that took.
 // Threads: one.
 #ifndef MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 #define MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
@@ -67,6 +67,7 @@ class RoundRobin {
   // Not those that end together, nor companions.
   std::vector<int> TakeFinished() { return std::exchange(finished_, {}); }
 
+  // Of the samples so far, good and dropped.
   Summary Summarize(int program) const;
   int executions(int program) const { return states_[program].executions; }
   int passes(int program) const { return states_[program].samples.size(); }

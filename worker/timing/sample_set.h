@@ -1,9 +1,9 @@
 // SampleSet: the samples of one program and what they say.
 //
-// Concept: a shared machine has slow periods of tens of seconds, in which a
-// run waits for cores that others hold: its CPU time per wall time drops.
-// Such samples are set aside. What the usual ratio is differs by program, so
-// it is taken from the program's own samples: their upper quartile.
+// Concept: a shared machine has slow periods of tens of seconds. A run then
+// waits for cores that others hold: its CPU time per wall time drops. Such
+// samples are set aside. The usual ratio differs by program, so it is taken
+// from the program's own samples: their upper quartile.
 // Threads: one.
 #ifndef MESHWRIGHT_WORKER_TIMING_SAMPLE_SET_H_
 #define MESHWRIGHT_WORKER_TIMING_SAMPLE_SET_H_
@@ -32,6 +32,7 @@ struct Summary {
 
 class SampleSet {
  public:
+  // In the order in which they were taken.
   void Add(const Sample& sample) { samples_.push_back(sample); }
   int size() const { return static_cast<int>(samples_.size()); }
 

@@ -2,13 +2,13 @@
 // output dimension.
 //
 // Concept: the affine maps of CFP, reduced to what a split into P equal parts
-// needs (Eq. 2). A link (in, out) says: if operand dimension `in` is cut into P
-// contiguous equal parts, part p of output dimension `out` depends only on part
-// p of it, provided both sizes divide by P. For a reshape that merges or splits
+// needs (Eq. 2). A link (in, out) holds for P contiguous equal parts, if both
+// sizes divide by P. It says that part p of output dimension `out` depends only
+// on part p of operand dimension `in`. For a reshape that merges or splits
 // dimensions only the outermost of a group links (Table 1, Eq. 3); a dimension
 // without a link is reduced, or a barrier.
 //
-// For one output dimension, take every operand's link to it: the operation on
+// For one output dimension, take every operand's link to it. The operation on
 // the p-th parts of the linked operands and the whole of the others gives part
 // p of the output. Attributes that state sizes shrink with them, and indices
 // that point into a cut dimension count from the start of the part.

@@ -31,6 +31,7 @@ struct DotDims {
   };
   std::vector<Dim> side[2];  // lhs, rhs
 
+  // The sizes of the result's dimensions.
   std::vector<int64_t> FindOutputDims(const Shape& lhs, const Shape& rhs) const;
   int count(DotRole role) const;  // on the lhs
 };

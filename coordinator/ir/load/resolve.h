@@ -1,12 +1,13 @@
 // The ids of a module message, checked and looked up once.
 //
-// Concept: instructions name their operands by id, in any numbering; a resolved
-// computation names them by position, so that whatever walks a computation,
-// perhaps once per call, needs no table of its own.
+// Concept: instructions name their operands by id, in any numbering. A resolved
+// computation names them by position. A walk over a computation, perhaps once
+// per call, thus needs no table of its own.
 // In -> Out: HloModuleProto -> positions of operands and roots.
-// Errors: kInvalidArgument, one sentence that names the instruction: an id that
-// is taken or used before it is defined, a computation that is missing, calls
-// itself or nests too deeply, parameter numbers with gaps, no root, no entry.
+// Errors: kInvalidArgument, one sentence that names the instruction. Causes: an
+// id that is taken or used before it is defined; a computation that is missing,
+// calls itself or nests too deeply; parameter numbers with gaps; no root; no
+// entry.
 #ifndef MESHWRIGHT_COORDINATOR_IR_LOAD_RESOLVE_H_
 #define MESHWRIGHT_COORDINATOR_IR_LOAD_RESOLVE_H_
 

@@ -1,10 +1,10 @@
 // Splitting of fused contractions (fused QKV, fused gate-and-up).
 //
 // Concept: one contraction whose output is cut by slices into parts becomes one
-// contraction per part with a slice of the weight; in the backward pass the
+// contraction per part with a slice of the weight. In the backward pass the
 // contractions that read the concatenated cotangent become one per part, summed
 // or concatenated. A contiguous tile of the fused output would cross the parts,
-// so no column strategy could survive the slices; after the split every part is
+// so no column strategy could survive the slices. After the split every part is
 // a contraction of its own. The parameter keeps its contiguous tile.
 // Source: design, section 4 ("Fused QKV"); every step is an identity of linear
 // algebra.

@@ -24,7 +24,7 @@ namespace meshwright::ir {
 // Ids by name; the names are pieces of the text.
 using NameTable = std::unordered_map<std::string_view, int64_t>;
 
-// What the attributes of one instruction are read into.
+// The target of the attributes of one instruction.
 struct AttributeTarget {
   hlo::HloInstructionProto& it;
   const NameTable& computations;

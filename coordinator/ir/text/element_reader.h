@@ -24,6 +24,8 @@ class ElementReader {
   // `type` is that of an array: no tuple, token or opaque.
   ElementReader(hlo::PrimitiveType type, hlo::LiteralProto& literal);
 
+  // Appends the next element to the literal. Errors: kInvalidArgument with the
+  // line, for text that is no element of the type.
   absl::Status Read(TextCursor& cursor);
   // After the last element.
   void Finish();

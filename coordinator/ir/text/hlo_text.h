@@ -1,11 +1,11 @@
 // HLO text, as XLA prints and dumps it.
 //
 // Concept: the text is read into the same HloModuleProto that XLA would
-// serialise: every attribute that changes what an operation computes is kept,
-// layouts are kept where the text has them, shardings and schedules are not.
-// Names may carry a % or not; operands may carry their shape or not.
-// A constant whose value was left out ("{...}") stays without a literal: it can
-// be analysed, not run.
+// serialise. Every attribute that changes what an operation computes is kept.
+// Layouts are kept where the text has them; shardings and schedules are not.
+// Names may carry a % or not; operands may carry their shape or not. A constant
+// whose value was left out ("{...}") stays without a literal: it can be
+// analysed, not run.
 // In -> Out: text -> HloModuleProto. It is well-formed as text; ids, operands
 // and shapes are checked by whoever takes a proto from a file.
 // Errors: kInvalidArgument, one sentence with the line.

@@ -27,6 +27,7 @@ class TextCursor {
   explicit TextCursor(std::string_view text)
       : text_(text), position_(0), end_(text.size()) {}
 
+  // Spaces, line ends and comments.
   void SkipSpace();
   // Both after skipping space; the character is 0 at the end.
   char Peek();
@@ -34,8 +35,11 @@ class TextCursor {
   // The next character itself, space or not; 0 at the end.
   char Here() const { return position_ < end_ ? text_[position_] : '\0'; }
 
+  // Goes past `expected` and says true, if it stands next after space; else
+  // moves only past the space.
   bool Consume(char expected);
   bool Consume(std::string_view expected);
+  // The same, but kInvalidArgument where it does not stand there.
   absl::Status Expect(char expected);
   // Calls read() for every element of "{a,b}", in these brackets.
   template <typename Read>
@@ -51,20 +55,25 @@ class TextCursor {
   // A name of an instruction, computation, attribute or enumerator; an optional
   // % before it is dropped. Empty where none stands.
   std::string_view Name();
+  // Each goes past space and the value. Errors: kInvalidArgument with the line,
+  // where no such value stands. QuotedString gives the text between the quotes,
+  // unescaped.
   absl::StatusOr<int64_t> Integer();
   absl::StatusOr<bool> Boolean();
   absl::StatusOr<std::string> QuotedString();
   // Characters up to one of , { } ( ) or space: an element of a literal.
   std::string_view Word();
-  // What stands from here to the end of an attribute's value: to the next comma
-  // or space outside of brackets and quotes.
+  // The text from here to the end of an attribute's value: to the next comma or
+  // space outside of brackets and quotes.
   absl::StatusOr<TextCursor> Value();
   // The text of the window.
   std::string_view Rest() const {
     return text_.substr(position_, end_ - position_);
   }
+  // To the beginning of the next line.
   void SkipLine();
 
+  // kInvalidArgument: "line N: WHAT", with the line of the next character.
   absl::Status Error(std::string_view what) const;
 
  private:

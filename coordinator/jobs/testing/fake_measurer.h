@@ -1,11 +1,12 @@
 // FakeMeasurer: a made-up machine, for tests of the pipeline.
 //
-// Concept: a program's time is either made from its key, so that no program
-// says anything of another, or the sum over its instructions of what their
-// shards cost. The costs, per opcode and per way of being split, follow from a
-// seed: every seed is another machine on which segments add up, as real ones do
-// about. Noise is even, so that a time measured again is within 1.5 times the
-// noise 15 times of 16; rows have samples that say so (noise_interval.h).
+// Concept: a program's time is made in one of two ways. From its key, no
+// program says anything of another. Or it is the sum over its instructions of
+// what their shards cost. The costs, per opcode and per way of being split,
+// follow from a seed. Every seed is another machine on which segments add up,
+// as real ones do about. Noise is even: a time measured again is within 1.5
+// times the noise 15 times of 16. Rows have samples that say so
+// (noise_interval.h).
 // Threads: one.
 // Errors: kUnavailable when `stops_after` is reached; those of the callbacks.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_TESTING_FAKE_MEASURER_H_

@@ -39,7 +39,7 @@ class FakeWorker : public WorkerPort {
   }
   void Leave() { queue_->Leave(id_); }
   WorkerId id() const { return id_; }
-  // What it would bring along of the newest lease.
+  // The state of the newest lease that it would bring along.
   HeldLease Held(bool is_over = false) const {
     HeldLease held{leases_.back().first, {}, is_over};
     for (const v1::Program& program : leases_.back().second.programs()) {
@@ -96,7 +96,7 @@ class FakeWorker : public WorkerPort {
     for (const v1::Program& program : request.programs()) Report(program.key());
     Finish();
   }
-  // What it says is of this lease from here on.
+  // Its messages belong to this lease from here on.
   void Recall(LeaseId lease, const v1::RunnerRequest& request) {
     leases_.emplace_back(lease, request);
   }

@@ -1,4 +1,4 @@
-// What an Exporter says over HTTP.
+// The text of an Exporter over HTTP.
 //
 // Errors: none; where nobody answers the text is empty, and the test fails.
 #ifndef MESHWRIGHT_COORDINATOR_METRICS_TESTING_READ_METRICS_H_

@@ -1,8 +1,8 @@
 // The order of blocks in their sequence.
 //
-// Concept: dependency order, one stack of layers after the other: each block
-// stands behind what it reads, and the deepest of what it reads comes first, so
-// that an encoder ends before the decoder that reads it begins. Ties go by
+// Concept: dependency order, one stack of layers after the other. Each block
+// stands behind what it reads, and the deepest of what it reads comes first. An
+// encoder thus ends before the decoder that reads it begins. Ties go by
 // structural hash.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BLOCK_SEQUENCE_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BLOCK_SEQUENCE_H_

@@ -1,8 +1,8 @@
 // The strategies of a block on a mesh.
 //
 // In -> Out: candidates of a block -> for every combination of kinds over the
-// axes the outermost dimensions that divide; what does not divide is lost, with
-// its reason.
+// axes the outermost dimensions that divide. A combination that does not divide
+// is lost, with its reason.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BLOCK_STRATEGIES_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BLOCK_STRATEGIES_H_
 

@@ -11,9 +11,9 @@
 //   (d) a reduction over a dimension that may be split is outside, with all
 //       that follows from it, and goes to its first consumer's block
 //   (e) a misaligned slice, concatenation or reshape ends that dimension only
-// In -> Out: module and direction -> blocks in sequence order (contraction
-// depth, then structural hash; never text order), and every forward
-// operation's block.
+// In -> Out: module and direction -> blocks in sequence order, and every
+// forward operation's block. The order is contraction depth, then structural
+// hash, never text order.
 // Source: papers/cfp.txt 3.2, Eq. 2, Algorithm 1; where we differ and why:
 // design, section 4.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BLOCKS_H_

@@ -3,13 +3,13 @@
 //
 // Concept: operations behind a reduction (rule d) follow no split, and stand
 // with their first consumer. Where a norm comes before the residual add, as in
-// ResNet, that makes two tensors cross the boundary, the norm's input and the
-// residual; with norm and add on the producer's side only their sum does. So
-// of the operations between a block and its consumers as many of the first ones
-// stay with the block as make the fewest tensors cross; as few as possible
-// where that is equal. What contractions of several blocks read, such as the
-// encoder's result in a decoder's layers, crosses in any case, and ends where
-// it was made.
+// ResNet, that makes two tensors cross the boundary: the norm's input and the
+// residual. With norm and add on the producer's side only their sum crosses. So
+// the first operations between a block and its consumers stay with the block.
+// Their number is the one that makes the fewest tensors cross, and of equal
+// ones the smallest. A value that contractions of several blocks read, such as
+// the encoder's result in a decoder's layers, crosses in any case. It ends
+// where it was made.
 //
 //   block | norm  add  norm | consumer        norm, add behind the block: the
 //     \_____________/                         residual ends there too

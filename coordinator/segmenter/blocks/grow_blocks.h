@@ -1,11 +1,11 @@
 // GrowBlocks: which forward values follow a split of which roots.
 //
 // Concept: values are visited in dependency order. A contraction opens a block
-// or joins one (rule a); any other operation follows its deepest-rooted operand
-// (c), merges unrelated blocks where they meet (b), leaves its block behind a
-// reduction of a split dimension (d), and loses the dimensions that no link
-// leads to (e). A label stands for one dimension of a root and all dimensions
-// that dimension links lead it to.
+// or joins one (rule a). Any other operation follows its deepest-rooted operand
+// (c) and merges unrelated blocks where they meet (b). It leaves its block
+// behind a reduction of a split dimension (d), and loses the dimensions that no
+// link leads to (e). A label stands for one dimension of a root and all
+// dimensions that dimension links lead it to.
 // In -> Out: module, passes -> GrownBlocks. Blocks and labels are numbers of
 // union-find sets: compare them through FindBlock and Label.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_GROW_BLOCKS_H_

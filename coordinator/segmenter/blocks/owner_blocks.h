@@ -1,10 +1,10 @@
 // Owner blocks: the block that every forward operation belongs to.
 //
-// Concept: what follows from the roots of a block belongs to it. What no root
-// reaches, and what stands behind a reduction (rule d), belongs to its first
-// consumer. The square that a norm begins with moves to the consumer where its
-// operands cross the boundary anyway, so one tensor crosses instead of two;
-// boundary_placement.h decides about the operations behind a norm.
+// Concept: what follows from the roots of a block belongs to it. An operation
+// that no root reaches, or that stands behind a reduction (rule d), belongs to
+// its first consumer. The square that a norm begins with moves to the consumer
+// where its operands cross the boundary anyway, so one tensor crosses instead
+// of two. For the operations behind a norm, boundary_placement.h decides.
 // In -> Out: grown blocks in sequence -> BlockGraph::owner_block and inside.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_OWNER_BLOCKS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_OWNER_BLOCKS_H_

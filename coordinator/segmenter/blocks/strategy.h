@@ -1,7 +1,7 @@
 // Strategies of a ParallelBlock, and switches of a whole segment.
 //
 // Concept: a strategy says, for every mesh axis, along which dimension the root
-// contractions of a block are split; everything else in the block follows.
+// contractions of a block are split. Everything else in the block follows.
 //   rows         a free dimension of the activation, the outermost one that
 //                divides: the batch
 //   columns      a free dimension of the weight
@@ -9,7 +9,7 @@
 //   experts      a batch dimension shared with a parameter
 //   replicated   where nothing divides
 // The innermost axis of more than one device is searched; the outer ones take
-// the batch, unless the request opens them: then a strategy is a combination
+// the batch, unless the request opens them. Then a strategy is a combination
 // over all axes. Two axes may split one dimension if it divides by the product.
 // A switch is chosen per segment, on top of its blocks' strategies:
 //   fully-sharded      parameters, gradients and optimizer state are split over

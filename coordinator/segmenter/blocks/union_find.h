@@ -15,6 +15,7 @@ class UnionFind {
   explicit UnionFind(int count = 0) : parent_(count) {
     std::iota(parent_.begin(), parent_.end(), 0);
   }
+  // One more element, alone; its number.
   int Add() {
     parent_.push_back(static_cast<int>(parent_.size()));
     return parent_.back();

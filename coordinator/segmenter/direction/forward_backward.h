@@ -32,7 +32,7 @@ struct ForwardBackward {
   // Reads only constants, iota and scalar arguments: cheap to recompute in
   // every segment that needs it.
   std::vector<char> recomputable;
-  // Keys that random bits are drawn with: every layer has its own, so they are
+  // Keys that random bits are drawn with. Every layer has its own, so they are
   // made at the front and handed to the layers, which are then equal.
   std::vector<char> random_key;
   std::vector<int> loss_outputs;

@@ -2,18 +2,19 @@
 // forward one it differentiates.
 //
 // Concept: y = f(a, b); c multiplies the cotangent g of y with b and gives the
-// gradient of a. A dimension of b that f contracts is one of the result of c; a
-// free one of b is contracted with g in c; what f has in common (batch, groups,
-// spatial) c has in common. What of g is still free are the free dimensions of
-// a, in order. b is seen through layout operations; in a convolution, whose
-// dimensions each have their own role, the roles alone decide, also
-// behind the reshapes that regroup a grouped kernel. The output features inside
-// a group have no dimension of their own and stay unknown.
+// gradient of a. A dimension of b that f contracts is one of the result of c. A
+// free one of b is contracted with g in c. The common dimensions of f (batch,
+// groups, spatial) are common in c, too. The dimensions of g that are still
+// free are the free dimensions of a, in order. b is seen through layout
+// operations. In a convolution, whose dimensions each have their own role, the
+// roles alone decide, also behind the reshapes that regroup a grouped kernel.
+// The output features inside a group have no dimension of their own and stay
+// unknown.
 // In -> Out: a pair of contractions -> the maps of a GradientMatch, or that the
 // shapes and roles rule the pair out.
-// Shapes: `cotangent_dims[i]` is the dimension of y behind dimension i of the
-// cotangent operand, `output_dims[i]` the dimension of the differentiated
-// operand behind dimension i of the result, as far as known.
+// Shapes, as far as known: `cotangent_dims[i]` is the dimension of y behind
+// dimension i of the cotangent operand. `output_dims[i]` is the dimension of
+// the differentiated operand behind dimension i of the result.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_
 

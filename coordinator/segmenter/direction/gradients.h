@@ -1,12 +1,12 @@
 // Gradients: which backward contraction differentiates which forward one.
 //
 // Concept: a forward contraction y = f(a, b) has up to two in the backward
-// pass, da = g . b and db = a . g, that share the cotangent g of y. The one
-// that reads b and the one that reads a are found through layout operations;
-// where an operand is shared by several contractions (q, k and v read one
-// activation) the partner that shares the cotangent decides, then the parameter
-// the gradient flows to. A backward contraction that shares both operands with
-// f is a recomputation of it.
+// pass, da = g * b and db = a * g. They share the cotangent g of y. The one
+// that reads b and the one that reads a are found through layout operations.
+// Several contractions may share an operand (q, k and v read one activation).
+// Then the partner that shares the cotangent decides, and after it the
+// parameter the gradient flows to. A backward contraction that shares both
+// operands with f is a recomputation of it.
 // In -> Out: module, direction -> one GradientMatch per matched contraction.
 // Source: design, section 4 ("Forward and backward").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENTS_H_

@@ -127,10 +127,10 @@ hlo::HloComputationProto Reducer(const std::string& opcode, int64_t id) {
 TEST(HashOperationsTest, ReducersCountByContent) {
   const hlo::HloComputationProto sum = Reducer("add", 1);
   const hlo::HloComputationProto same = Reducer("add", 2);
-  const hlo::HloComputationProto most = Reducer("maximum", 3);
+  const hlo::HloComputationProto maximum = Reducer("maximum", 3);
   uint64_t hashes[3];
   int next = 0;
-  for (const auto* reducer : {&sum, &same, &most}) {
+  for (const auto* reducer : {&sum, &same, &maximum}) {
     hlo::HloInstructionProto reduce;
     reduce.set_opcode("reduce");
     reduce.add_called_computation_ids(reducer->id());

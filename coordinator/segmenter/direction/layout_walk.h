@@ -1,14 +1,15 @@
 // Layout walks: from an operand up to the value it rearranges.
 //
 // Concept: what a contraction really reads hides behind operations that move
-// elements without computing: transposes, converts, barriers, the carries of a
-// loop, the slice of a stack that a loop wrote or reads layer by layer, and
-// recomputed values that equal an earlier one (value_numbering.h). A walk
-// follows them up to the base and keeps, for every dimension of the start, the
-// dimension of the current value behind it. Shapes: `dims[i]` belongs to
-// dimension i of the start; -1 where a reshape mixes dimensions. Source:
-// design, section 4 ("looked at through layout operations, convert, reverse,
-// optimization-barrier, tuples, loop carries and dynamic-slices of a stack").
+// elements without computing. They are transposes, converts, barriers, the
+// carries of a loop, and the slice of a stack that a loop writes or reads layer
+// by layer. Recomputed values that equal an earlier one (value_numbering.h)
+// hide it, too. A walk follows them up to the base and keeps, for every
+// dimension of the start, the dimension of the current value behind it. Shapes:
+// `dims[i]` belongs to dimension i of the start; -1 where a reshape mixes
+// dimensions. Source: design, section 4 ("looked at through layout operations,
+// convert, reverse, optimization-barrier, tuples, loop carries and
+// dynamic-slices of a stack").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
 
@@ -20,8 +21,9 @@
 
 namespace meshwright::segmenter {
 
-// The value `id` holds as it is: the operand of a copy, a barrier or a loop
-// carry, what was written to the stack it slices. None: it is its own.
+// The value that `id` holds unchanged. It is the operand of a copy, a barrier
+// or a loop carry, or what was written to the stack it slices. None: it is its
+// own.
 std::optional<ir::ValueId> SameValue(const ir::Module& module, ir::ValueId id);
 
 // The end of every value's walk. `classes` (value_numbering.h) may be null.

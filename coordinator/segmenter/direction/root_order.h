@@ -1,16 +1,15 @@
 // RootOrder: is there a path from one root contraction to another?
 //
 // Concept: roots are dealt to chains as they open, each behind a root that it
-// follows from, so that the roots above a value follow from how far it
+// follows from. The roots above a value therefore follow from how far it
 // reaches down each chain. Values that reach equally far share one list; a
 // decoder needs as many chains as it has contractions side by side.
 //
 //     q1 -- o1 -- up1 -- q2 -- ...     chain 0
 //     k1 --------------- k2 -- ...     chain 1      reach(k2) = {0: up1, 1: k2}
 //
-// Lists are bounded: where a graph is so wide that they would outgrow the
-// module, a root counts as above every root of a greater depth
-// (is_cut_short).
+// Lists are bounded. Where a graph is so wide that they would outgrow the
+// module, a root counts as above every root of a greater depth (is_cut_short).
 // Shapes: values and roots must come in dependency order.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_
@@ -49,7 +48,9 @@ class RootOrder {
     int above = 0;             // list: what is above or in it
     std::vector<Place> first;  // by chain, its first root in the group
   };
+  // A group of this root alone.
   Group MakeGroup(int root) const;
+  // Of the roots of both; it takes from the work that is left.
   Group Join(const Group& a, const Group& b);
 
   // No root of one is above a root of the other.

@@ -1,12 +1,13 @@
-// What the outputs of a step are: new state, and losses.
+// The kinds of a step's outputs: new state, and losses.
 //
-// Concept: an output that overwrites a donated argument is state; where nothing
-// is donated, the output of an argument's shape that is reached from it
-// elementwise is. Of the other outputs the losses are those that depend on no
-// gradient. Taken from the fewest contractions up, the smallest first, an
-// output is a loss unless a contraction above it, and above no loss so far,
-// reads what a contraction f of a loss reads and follows from f, as a cotangent
-// of f does. Another head on the same trunk does not.
+// Concept: an output that overwrites a donated argument is state. Where nothing
+// is donated, an output is state if it has an argument's shape and is reached
+// from it elementwise. Of the other outputs the losses are those that depend on
+// no gradient. They are taken from the fewest contractions up, the smallest
+// first. Compare a contraction above an output, but above no loss so far, with
+// a contraction f of a loss. If it reads what f reads and follows from f, the
+// output is no loss. A cotangent of f does that; another head on the same trunk
+// does not.
 // Source: design, section 4 ("Forward and backward").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_

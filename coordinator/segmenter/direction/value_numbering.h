@@ -1,11 +1,11 @@
 // Value numbering: which values of a step are surely equal.
 //
 // Concept: equal operations on equal values are equal, whatever barrier, copy
-// or loop carry stands between, so the values that a checkpointed layer
-// recomputes in its backward pass are recognised. A slice of a stack equals
-// what the loop wrote there; two slices of one stack inside loops are the same
-// layer's. Constants of one number, however they are spread or converted, are
-// equal by shape and number.
+// or loop carry stands between. The values that a checkpointed layer recomputes
+// in its backward pass are thus recognised. A slice of a stack equals what the
+// loop wrote there; two slices of one stack inside loops are the same layer's.
+// Constants of one number, however they are spread or converted, are equal by
+// shape and number.
 // In -> Out: module and operation hashes (hash.h) -> by ValueId the first value
 // of its class.
 // Source: design, section 4 ("a contraction that shares both operands with f is

@@ -1,11 +1,11 @@
 // SegmentGraph: one segment as a graph of its own, in canonical form.
 //
 // Concept: the operations a segment owns, plus the recomputable ones it needs,
-// become a small graph whose inputs are arguments of the step and boundary
+// become a small graph. Its inputs are arguments of the step and boundary
 // tensors. Its order depends on structure only: outputs sorted by structural
 // hash, everything else by first visit from them. Two segments with equal
-// fingerprints are the same program, value by value, so that what is decided
-// for one holds for the other index by index.
+// fingerprints are the same program, value by value. A decision for one holds
+// for the other index by index.
 // In -> Out: module, segment plan -> one graph per segment.
 // Source: papers/cfp.txt 4.1; design, section 4 ("Equal means equal canonical
 // programs").

@@ -4,13 +4,13 @@
 // Concept: between the last backward contraction of segment s+1 and the first
 // of segment s lies a gap of operations without contractions. The vertex that
 // every path through the gap crosses first is the gradient of the boundary
-// tensor: what lies above it belongs to s+1, what follows to s. Of several such
-// vertices in a row it is the first behind everything that reads forward values
-// of s+1 (the gradient of its norm).
+// tensor. Operations above it belong to s+1, operations behind it to s. Of
+// several such vertices in a row it is the first behind everything that reads
+// forward values of s+1 (the gradient of its norm).
 //
 //     contractions of s+1 --> norm', adds --> [boundary] --> reshape --> of s
 //
-// Paths are counted modulo a prime, from the top and from the bottom; a vertex
+// Paths are counted modulo a prime, from the top and from the bottom. A vertex
 // on every path is one whose two counts multiply to the total.
 // Source: design, section 4 ("Forward and backward").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_GRADIENT_BOUNDARY_H_

@@ -27,9 +27,9 @@ struct GradientFlow {
   // Of a state output: the segment that updates its parameter, the first one
   // that reads it.
   std::vector<std::optional<SegmentIndex>> output_owner;
-  // The segment whose contractions the gradient came through on its way `to`;
-  // several where gradients of one forward value meet that come from several
-  // segments, each of which read it.
+  // The segments whose contractions the gradient came through on its way `to`.
+  // There are several where gradients of one forward value meet, one from each
+  // segment that read it.
   std::vector<GradientSource> from;
   // The latest segment whose contractions the gradient goes on to, if any; the
   // prologue counts when it ends in its parameters.

@@ -1,7 +1,7 @@
 // Loop groups: the loops of a step that run over layers.
 //
 // Concept: a loop that holds contractions of one direction only is a run of
-// layers; the loop of the forward pass and that of the backward pass, whose
+// layers. The loop of the forward pass and that of the backward pass, whose
 // contractions differentiate each other, form a group: one decision for all
 // trips. A loop that holds both (gradient accumulation, several steps at once)
 // is looked through: what is inside is cut into segments like any step. Loops
@@ -26,6 +26,8 @@ struct LoopGroups {
   std::vector<char> has_contraction;  // by LoopId, inner loops included
   int count = 0;
 
+  // The group of the loop that the value stands in; nullopt outside of loops
+  // and in one without a group.
   std::optional<int> Find(const ir::Module& module, ir::ValueId id) const {
     const std::optional<ir::LoopId> loop = module.at(id).loop;
     return loop.has_value() ? of_loop[*loop] : std::nullopt;

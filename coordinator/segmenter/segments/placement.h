@@ -52,8 +52,8 @@ struct Placement : StepView {
   std::optional<SegmentIndex> KeptSegment(ir::ValueId id) const;
   // Of the operands that have an owner.
   OwnerRange OperandOwners(ir::ValueId id) const;
-  // Scalars of several segments meet in a segment of their own, the last one:
-  // it costs nothing, and no program depends on how many segments there are.
+  // Scalars of several segments meet in a segment of their own, the last one.
+  // It costs nothing, and no program depends on how many segments there are.
   SegmentIndex Glue();
 };
 

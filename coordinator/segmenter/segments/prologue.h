@@ -2,8 +2,8 @@
 //
 // Concept: inside the model a segment begins where the blocks before it end.
 // The first segment has no block before it, so its beginning is found by its
-// likeness: the first segment and the next equal one are walked together from
-// their ends; where the later one reads a tensor of an earlier block, the first
+// likeness. The first segment and the next equal one are walked together from
+// their ends. Where the later one reads a tensor of an earlier block, the first
 // one reads the boundary of the prologue. Without an equal segment the boundary
 // is the last value without contractions that several blocks read (the residual
 // stream). Later segments with inputs of their own, a decoder's first layer,

@@ -1,5 +1,5 @@
-// What holds for every analysis, whatever module it is of. For tests and
-// fuzzers: a break is a bug of the segmenter, never of its input.
+// Properties that hold for the analysis of every module. For tests and fuzzers:
+// a break is a bug of the segmenter, never of its input.
 // Errors: kInternal, as stated below.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_TESTING_CHECK_ANALYSIS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_TESTING_CHECK_ANALYSIS_H_

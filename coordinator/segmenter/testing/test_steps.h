@@ -28,14 +28,15 @@ absl::StatusOr<Analysis> AnalyzeSample(std::string_view name,
                                        StrategyRequest request = {});
 
 // HLO text of a step in plain gradient descent: features [8,16,32], each scaled
-// by a number of its own, then so many layers h + tanh(h a) b. The scaling is a
-// depthwise convolution of one tap; no contraction, it stands in the prologue.
-// `flattened`: a layer takes all rows as one dimension, as layers of experts
-// do.
+// by a number of its own. So many layers h + tanh(h a) b follow. The scaling is
+// a depthwise convolution of one tap; no contraction, it stands in the
+// prologue. `flattened`: a layer takes all rows as one dimension, as layers of
+// experts do.
 std::string ScaledFeaturesText(int layers, bool flattened = false);
 
-// HLO text of a step in plain gradient descent: features [8,16,32] projected to
-// 96, a depthwise convolution of so many taps along the 16, projected back.
+// HLO text of a step in plain gradient descent: features [8,16,32] are
+// projected to 96. A depthwise convolution of so many taps along the 16
+// follows, and a projection back.
 std::string DepthwiseText(int taps);
 
 }  // namespace meshwright::segmenter

@@ -2,12 +2,12 @@
 // value of the segment, on one mesh axis.
 //
 // Concept: the strategies pin the root contractions. Inside a block the split
-// follows the dimension links downwards. What feeds a block (weights, biases,
-// masks, a norm) takes the split its reader asks for. A backward contraction
-// gets the transposed split of its forward one. A gradient is split like its
-// activation, an optimizer state like its parameter. Every other value is whole
-// on every device. Any annotation is correct; this one leaves the partitioner
-// nothing to choose.
+// follows the dimension links downwards. Operations that feed a block (weights,
+// biases, masks, a norm) take the split their reader asks for. A backward
+// contraction gets the transposed split of its forward one. A gradient is split
+// like its activation, an optimizer state like its parameter. Every other value
+// is whole on every device. Any annotation is correct; this one leaves the
+// partitioner nothing to choose.
 // In -> Out: segment graph, one strategy per block of it, pins -> one split per
 // value, and the splits in which contractions read their operands.
 // Shapes: a split is a dimension of the value, or kWhole.

@@ -1,11 +1,11 @@
 // Loop accumulators: what the loops of a segment collect, trip by trip.
 //
-// Concept: one element of a loop is four values: what enters the loop, what
-// enters a trip (the carry), what that trip leaves for the next one, and what
-// leaves the loop. A trip that only writes its part into a stack, or adds it to
-// a sum, accumulates: the values between carry and next have the dimensions of
-// both, and a split of one is a split of all, if nothing else reads them in the
-// loop.
+// Concept: one element of a loop is four values. They are what enters the loop,
+// what enters a trip (the carry), what that trip leaves for the next one, and
+// what leaves the loop. A trip that only writes its part into a stack, or adds
+// it to a sum, accumulates. The values between carry and next have the
+// dimensions of both. A split of one is a split of all, if nothing else reads
+// them in the loop.
 // In -> Out: a segment's graph -> its accumulators, by any of their values.
 // Shapes: value indices of the graph.
 // Threads: const after construction.
@@ -37,7 +37,7 @@ class LoopAccumulators {
                    const segmenter::SegmentGraph& graph);
 
   // The element that a carry, a loop's result or a value between them belongs
-  // to; null where it is none of these, or the element does more than gather.
+  // to. Null where it is none of these, or the element does more than gather.
   const LoopAccumulator* Find(int value) const;
 
  private:

@@ -23,7 +23,7 @@ class Respecifier : segmenter::SegmentView {
 
   int Before(int value) const { return before_.split[value]; }
   int Now(int value) const { return now_[value]; }
-  // What `user` was given its operand as.
+  // The split in which `user` was given its operand.
   int Asked(int user, int operand) const;
   bool Changed(int value) const { return now_[value] != before_.split[value]; }
   // Whole on this axis, and nobody has changed it yet.
@@ -31,7 +31,10 @@ class Respecifier : segmenter::SegmentView {
 
   // Whether the dimension divides, beside what other axes make of it.
   bool Fits(int value, int dim) const;
+  // Whether another axis splits this dimension of the value.
   bool IsSplitElsewhere(int value, int dim) const;
+  // Sets the split on this axis. Operands and users are not touched until
+  // Finish.
   void Change(int value, int dim) { now_[value] = dim; }
 
   // The split of the user that a split of its operand leads to, and the other
@@ -39,6 +42,7 @@ class Respecifier : segmenter::SegmentView {
   int PushThrough(int user, int operand, int dim) const;
   int PullThrough(int user, int operand, int dim) const;
 
+  // The changed annotation, with the demands that keep every user correct.
   AxisAnnotation Finish() const;
 
  private:

@@ -17,13 +17,15 @@ namespace meshwright::space {
 struct SegmentAnnotation {
   std::vector<AxisAnnotation> axes;  // by mesh axis
 
+  // The value's sharding over all axes; whole where the shape is a tuple of
+  // unlike ones.
   Sharding GetSharding(int value, const ir::Shape& shape,
                        const Mesh& mesh) const;
-  // What operand number `operand` of `value` must be; its own sharding where
-  // nothing is demanded.
+  // The sharding that `value` demands of operand number `operand`; the
+  // operand's own where nothing is demanded.
   Sharding GetDemanded(int value, int operand, int operand_value,
                        const ir::Shape& shape, const Mesh& mesh) const;
-  // What an output of the segment leaves as.
+  // The sharding in which an output leaves the segment.
   Sharding GetLeaving(int value, const ir::Shape& shape,
                       const Mesh& mesh) const;
 };

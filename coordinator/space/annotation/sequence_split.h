@@ -1,16 +1,17 @@
 // SplitSequence: the sequence switch, which splits what tensor parallelism
 // leaves whole between its blocks.
 //
-// Concept: a block by columns wants its activation whole, one by contraction
-// ends in a sum that is whole, so every device computes the norms, residual
-// adds and dropout between them. The switch splits these along the next row
-// dimension (the sequence, behind the batch): the sum is scattered, the
-// activation is gathered where columns begin, and the boundaries of the segment
-// follow. What joins contractions inside a block (attention) keeps its split. A
-// joined contraction that adds up what the devices computed (the way back from
-// experts) ends a block's split as a root does. In -> Out: the annotation
-// without the switch -> with it, and the boundaries that are whole in both,
-// each with its reason (`configurations` left at 0). Threads: pure function.
+// Concept: a block by columns wants its activation whole, and one by
+// contraction ends in a sum that is whole. So every device computes the norms,
+// residual adds and dropout between them. The switch splits these along the
+// next row dimension (the sequence, behind the batch). The sum is scattered,
+// the activation is gathered where columns begin, and the boundaries of the
+// segment follow. Operations that join contractions inside a block (attention)
+// keep their split. A joined contraction that adds up what the devices computed
+// (the way back from experts) ends a block's split as a root does. In -> Out:
+// the annotation without the switch -> with it, and the boundaries that are
+// whole in both, each with its reason (`configurations` left at 0). Threads:
+// pure function.
 // Source: Korthikanti et al., Reducing Activation Recomputation in Large
 // Transformer Models (2022), 4.2.2; design, section 4 ("Strategies").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SEQUENCE_SPLIT_H_

@@ -1,7 +1,7 @@
 // Shardings of tensors over a device mesh.
 //
 // Concept: a Sharding is the form by mesh axis of base/sharding.h: the
-// dimension that each axis splits, or base::kCopies; of several axes that split
+// dimension that each axis splits, or base::kCopies. Of several axes that split
 // one dimension the outer one is major. Programs hold it as OpSharding. Shapes:
 // one entry per mesh axis, outermost first. Source: the OpSharding message of
 // OpenXLA (tile assignment with a trailing replicated dimension).

@@ -8,7 +8,7 @@
 // optimizer state run on shards. Optimizer-sharded (ZeRO-1), gradients, update
 // and optimizer state are split, and the new parameter is gathered. A parameter
 // that no dimension divides stays whole. A loop over layers carries shards of
-// its stacks, gathers its layer in each trip and writes its part of the
+// its stacks and gathers its layer in each trip. It writes its part of the
 // gradient to the stack of gradients.
 // In -> Out: the annotation without the switch -> with it.
 // Threads: pure functions.

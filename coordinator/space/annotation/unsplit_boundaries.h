@@ -2,7 +2,7 @@
 //
 // Concept: the split begins at the roots of blocks and spreads from operation
 // to operation. For a boundary that it has not reached, the reason is the
-// nearest operation at which the split ended; without one, the blocks beside
+// nearest operation at which the split ended. Without one, the blocks beside
 // the boundary had nothing to split. In -> Out: the splitter's final labels,
 // and a boundary's value -> the reason. Threads: one at a time.
 // Source: design, section 4 ("Strategies": refused per strategy with the

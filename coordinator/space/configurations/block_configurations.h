@@ -1,6 +1,6 @@
 // Configurations of a segment of blocks: one per combination of its blocks'
-// strategies (combinations.h), under every open switch (switches.h), and once
-// more for each pinned split of shared parameters (parameter_links.h).
+// strategies (combinations.h), under every open switch (switches.h). Each
+// pinned split of shared parameters (parameter_links.h) adds them once more.
 //
 // Threads: pure functions.
 // Source: papers/cfp.txt 4.2, Eq. 7.

@@ -3,10 +3,10 @@
 // Concept: all of them, where they are at most kMaxCombinations. A cover never
 // leaves more, but a loop is one segment whatever its body holds. In a larger
 // one, equal blocks of the body decide alike. Where that is still too many, the
-// blocks take data parallelism, tensor parallelism, or change once from one to
-// the other and back along the body, or one block differs from either in any
-// way. On a mesh of several axes, all combinations with the batch on the outer
-// axes are added where they are few enough.
+// blocks take data or tensor parallelism, or change once to the other and back
+// along the body. One block may also differ from either in any way. On a mesh
+// of several axes, all combinations with the batch on the outer axes are added
+// where they are few enough.
 // In -> Out: analysis, segment -> per combination the index of every block's
 // strategy, in lexical order, distinct.
 // Threads: pure function.

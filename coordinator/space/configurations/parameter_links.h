@@ -1,18 +1,19 @@
 // ParameterLinks: segments of blocks that read one parameter.
 //
 // Concept: a parameter has one sharding for the whole step. Segments that read
-// it (all layers of ALBERT, two towers, an embedding that is the head as well)
-// are linked in a chain from reader to reader. Two linked segments take
-// configurations that split all they share alike, so all readers agree. A small
-// segment whose own strategies allow no split that the other wants gets its
-// configurations once more with that split (Widen): it uses the parameter as
-// its strategy asks, and takes and leaves it in the other's split.
+// it are linked in a chain from reader to reader. Examples are all layers of
+// ALBERT, two towers, or an embedding that is the head as well. Two linked
+// segments take configurations that split all they share alike, so all readers
+// agree. A small segment whose own strategies allow no split that the other
+// wants gets its configurations once more with that split (Widen). It uses the
+// parameter as its strategy asks, and takes and leaves it in the other's split.
 //
 //     embedding ── E ────────────── head        layer ─ W ─ layer ─ W ─ layer
 //
-// Not linked, and resharded inside of the segments: vectors (a norm's scale
-// that a cut separates from its gradient), and parameters that the rules of a
-// request pin apart. A parameter that an end reads: end_configurations.h.
+// Two kinds are not linked, and are resharded inside of the segments. They are
+// vectors (a norm's scale that a cut separates from its gradient), and
+// parameters that the rules of a request pin apart. A parameter that an end
+// reads: end_configurations.h.
 // Shapes: `values` are by `from_value`.
 // Threads: pure functions.
 // Source: design, section 4 ("Shared parameters").

@@ -13,11 +13,12 @@
 namespace meshwright::space {
 
 // Appends to `type` one configuration per switch that the request allows this
-// segment, beginning with `plain` itself, and each of them a second time with
-// recomputation, where that is among them; those of these that the request
-// names also in every role of a group (groups.h). A switch that changes nothing
-// adds none; pinned, it is the plain configuration. Arguments are split as the
-// request pins them; configurations that split one as it forbids are left out.
+// segment, beginning with `plain` itself. Where recomputation is allowed, each
+// of them is added a second time with it. Those of the latter that the request
+// names are also added in every role of a group (groups.h). A switch that
+// changes nothing adds none; pinned, it is the plain configuration. Arguments
+// are split as the request pins them; configurations that split one as it
+// forbids are left out.
 void AppendVariants(const segmenter::Analysis& analysis,
                     const segmenter::SegmentGraph& graph,
                     const std::vector<const segmenter::Strategy*>& strategies,

@@ -20,8 +20,8 @@
 
 namespace meshwright::space {
 
-// What crosses from a segment of one type to one of another, in value indices
-// of either graph.
+// The values that cross from a segment of one type to one of another, in value
+// indices of either graph.
 struct BoundaryTensor {
   int from_value = 0;
   int to_value = 0;

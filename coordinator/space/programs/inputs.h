@@ -1,7 +1,7 @@
 // Inputs of profile and validation runs.
 //
 // Concept: how the step uses an argument decides what fills it. Indices stay in
-// the range of what they index, second moments are positive (they meet a square
+// the range of what they index. Second moments are positive (they meet a square
 // root), step counts are at least one, everything else is normal. Weights are
 // scaled by what they are summed over, so that signals and gradients stay of
 // order one through any depth. First moments are small, so that an error in a

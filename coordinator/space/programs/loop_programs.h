@@ -1,10 +1,10 @@
 // The programs that stand for a segment with loops.
 //
 // Concept: a counted loop is timed at kLongTrips and at kShortTrips trips, and
-// a line through both gives its time at all of them; the update outside of the
+// a line through both gives its time at all of them. The update outside of the
 // loop counts once. A segment inside a loop that is looked through (gradient
 // accumulation) is timed for one trip, which takes over the sums of the trip
-// before; what stands outside of the loop is timed alone. A step of n trips is
+// before. Operations outside of the loop are timed alone. A step of n trips is
 // n times the first and once the second.
 // In -> Out: a segment with one configuration -> program, weight and
 // corrections of the configuration. With `part` the same of a part of the

@@ -1,11 +1,12 @@
 // ComputeProgramKey: the content address of a program.
 //
-// Concept: SHA-256 over the program's bytes, which are canonical (the writer's
-// ids depend on structure only, none of its messages has a map), and everything
-// else its time depends on: partitions, inputs, mesh, device fingerprint,
-// version of the measuring protocol and XLA flags asked for. Names, labels and
-// seeds are not part of it. Rows from before there were fingerprints have keys
-// of an unknown machine: device kind and plugin version in its place.
+// Concept: SHA-256 over the program's bytes and everything else its time
+// depends on. The bytes are canonical: the writer's ids depend on structure
+// only, and none of its messages has a map. The rest is partitions, inputs,
+// mesh, device fingerprint, version of the measuring protocol and XLA flags
+// asked for. Names, labels and seeds are not part of it. Rows from before there
+// were fingerprints have keys of an unknown machine: device kind and plugin
+// version in its place.
 // Threads: pure functions.
 // Source: design, section 4 ("Programs") and section 5 ("Keys").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_KEY_H_

@@ -1,9 +1,9 @@
 // MakeSegmentProgram: one segment with one configuration, as an annotated
 // module that workers compile and time.
 //
-// Concept: every instruction carries its sharding; where a contraction needs an
+// Concept: every instruction carries its sharding. Where a contraction needs an
 // operand in another split than it has, a copy with that split stands between
-// them, so that the partitioner chooses nothing.
+// them. The partitioner thus chooses nothing.
 // Threads: pure functions.
 // Source: papers/cfp.txt 4.2; design, section 4 ("Programs").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_SEGMENT_PROGRAM_H_
@@ -23,11 +23,12 @@ enum class LoopSide { kBoth, kInside, kOutside };
 
 // A part of a segment as a program of its own; value indices of its graph.
 struct ProgramPart {
-  // In place of the segment's outputs. What none of them needs is not written,
-  // but in segments with loops, where the compiler drops it.
+  // In place of the segment's outputs. Values that none of them needs are not
+  // written. In segments with loops they are, and the compiler drops them.
   std::vector<int> leaving;
-  // By value: whether the part computes it. What it reads of the others comes
-  // in, where nobody else computes it. Empty: it computes all it needs.
+  // By value: whether the part computes it. Values that it reads of the other
+  // parts come in, where nobody else computes them. Empty: it computes all it
+  // needs.
   std::vector<char> computed;
 
   bool empty() const { return leaving.empty(); }
@@ -39,7 +40,7 @@ struct ProgramExtent {
   // Inside: one trip, from what it enters with to what the next one does.
   LoopSide side = LoopSide::kBoth;
   bool recompute = false;  // forward values in the backward pass
-  // What leaves, too; it is an output, so that no compiler drops it.
+  // Values that leave, too; they are outputs, so that no compiler drops them.
   bool hands_on = false;
   ProgramPart part;
 };

@@ -3,10 +3,10 @@
 //
 // Concept: in a step the gradient of what leaves a segment exists only after
 // what leaves. In a program of that segment alone it would be an argument like
-// any other, and XLA would fuse forward values into the backward pass and
-// compute them twice, because no path leads from one to the other except
-// through what it fuses. So in a program every gradient that comes in waits for
-// its activation, as it does in the step.
+// any other. XLA would fuse forward values into the backward pass and compute
+// them twice. No path leads from one to the other except through what it fuses.
+// So in a program every gradient that comes in waits for its activation, as it
+// does in the step.
 //
 //   inputs ─▶ forward ─▶ activation ··▶ gradient ─▶ backward
 //

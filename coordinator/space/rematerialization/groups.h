@@ -2,8 +2,8 @@
 //
 // Concept: the rotor sequences of a run of equal segments. A group keeps only
 // what enters its first segment. When the gradient of the last one arrives, all
-// are recomputed, front to back, each from what the one before it hands on;
-// then their backward passes run, back to front.
+// are recomputed, front to back, each from what the one before it hands on.
+// Then their backward passes run, back to front.
 //
 //   kept ─▶ first ─▶ inner ─▶ inner ─▶ last     again, then backward
 //           role: hands on   both     is handed
@@ -50,8 +50,9 @@ struct GroupLink {
   friend auto operator<=>(const GroupLink&, const GroupLink&) = default;
 };
 
-// What segments like this one hand on; nothing where there is no group: no run
-// of three, or the one before cannot recompute what enters.
+// The values that segments like this one hand on. Empty where there is no
+// group: no run of three, or the segment before cannot recompute the values
+// that enter.
 std::vector<GroupLink> FindLinks(const segmenter::Analysis& analysis,
                                  segmenter::SegmentIndex segment);
 

@@ -1,17 +1,18 @@
 // Rematerialization: which forward values a segment recomputes in its backward
 // pass.
 //
-// Concept: activation checkpointing of one segment. What its backward pass
-// reads of its forward pass is computed a second time from what enters the
-// segment (activations, parameters), behind a barrier that waits for a
-// gradient, so only what enters is kept. The readers are the values that depend
-// on a gradient from a later segment. They read parameters behind the barrier
-// too, so a parameter that was gathered for the forward pass is gathered again.
-// Cheap values (masks, iota) stay as they are. What must not run twice (random
-// state, custom calls, collectives) is kept. In -> Out: a segment graph ->
-// Rematerialization; empty where nothing would be freed: no gradient comes in,
-// a loop over layers is kept as a loop, or all that the backward pass reads
-// enters the segment anyway. Shapes: by value of the graph, except `gradients`.
+// Concept: activation checkpointing of one segment. The forward values that its
+// backward pass reads are computed a second time from the values that enter the
+// segment (activations, parameters). That stands behind a barrier that waits
+// for a gradient, so only what enters is kept. The readers are the values that
+// depend on a gradient from a later segment. They read parameters behind the
+// barrier too, so a parameter that was gathered for the forward pass is
+// gathered again. Cheap values (masks, iota) stay as they are. Operations that
+// must not run twice (random state, custom calls, collectives) are kept. In ->
+// Out: a segment graph -> Rematerialization, empty where nothing would be
+// freed. That is so if no gradient comes in, a loop over layers is kept, or all
+// that the backward pass reads enters the segment anyway. Shapes: by value of
+// the graph, except `gradients`.
 // Threads: pure functions.
 // Source: papers/map_colossal_auto.txt 5.2, one stage of a chain; design,
 // section 7 ("recompute as one more configuration of each segment").

@@ -225,7 +225,7 @@ class Grouping {
   int64_t LiveInside(const std::vector<int>& group,
                      const std::vector<bool>& ends) {
     int64_t live = 0;
-    int64_t most = 0;
+    int64_t max_live = 0;
     for (size_t i = 0; i < group.size(); ++i) {
       const int v = group[i];
       const bool inner = Counts(v) && !ends[i];
@@ -233,7 +233,7 @@ class Grouping {
         live += graph_[v].output_bytes;
         uses_left_[v] = static_cast<int>(children_[v].size());
       }
-      most = std::max(most, live + graph_[v].forward_transient_bytes);
+      max_live = std::max(max_live, live + graph_[v].forward_transient_bytes);
       if (inner && uses_left_[v] == 0) live -= graph_[v].output_bytes;
       for (const int parent : graph_[v].parents) {
         if (uses_left_[parent] > 0 && --uses_left_[parent] == 0) {
@@ -241,7 +241,7 @@ class Grouping {
         }
       }
     }
-    return most;
+    return max_live;
   }
 
   const Graph& graph_;

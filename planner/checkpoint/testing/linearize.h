@@ -4,11 +4,11 @@
 //   is
 //                 └──────▶ d         no other single value that all passes
 //
-// Concept: nodes are taken in topological order into a group, which ends at the
+// Concept: nodes are taken in topological order into a group. It ends at the
 // first node after which no value but its own is still awaited. Values of
 // placeholders and of common nodes (those not differentiable, and all that
-// depends on such alone) do not count: they stay for the whole step, so that a
-// mask that every layer reads does not make one group of the model. A node
+// depends on such alone) do not count. They stay for the whole step. A mask
+// that every layer reads therefore does not make one group of the model. A node
 // whose child works in place or communicates is no end: that child belongs to
 // it. In → Out: nodes, parents before children or not → groups and their Chain:
 //   forward, backward   sums over the group
@@ -22,7 +22,7 @@
 // Errors: kInvalidArgument that names the node: cycles, parents that do not
 // exist, negative figures, nothing but placeholders; and those of Validate.
 // Source: papers/map_colossal_auto.txt 5.2.2 to 5.2.4, Algorithm 2. Its test of
-// the parents reads "not placeholder and common"; neither is meant, since both
+// the parents reads "not placeholder and common". Neither is meant, since both
 // are left out of the pool, and the in-place and communication rule is 5.2.4's.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_LINEARIZE_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_LINEARIZE_H_

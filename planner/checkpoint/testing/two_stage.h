@@ -2,14 +2,14 @@
 // first.
 //
 // Concept: given the device's budget M, an intra-op solver would fill it and
-// leave nothing to checkpoint. So it is asked for the best plan within
-// M (1 + a)^n, n = 0, 1, ..., each plan's chain is checkpointed within M
-// itself, and the fastest whole counts. Larger budgets buy faster shardings
-// that need more recompute. In → Out: a budget and a callback → every attempt
-// and the best of them. lower_bound of the best is that of its own chain, not
-// of the sweep. Ties: the smallest n. A plan met before is not solved again.
+// leave nothing to checkpoint. So it is asked for the best plan within M (1 +
+// a)^n for n from 0 on. Each plan's chain is checkpointed within M itself, and
+// the fastest whole counts. Larger budgets buy faster shardings that need more
+// recompute. In → Out: a budget and a callback → every attempt and the best of
+// them. The lower_bound of the best is that of its own chain, not of the sweep.
+// Ties: the smallest n. A plan met before is not solved again.
 // Threads and ownership: the callback is called in order, on this thread.
-// Errors: those of the callback and of Solve; kInvalidArgument for a budget or
+// Errors: those of the callback and of Solve. kInvalidArgument for a budget or
 // an expansion that is not positive, or a number of budgets outside [1, 64].
 // Source: papers/map_colossal_auto.txt 5.3 (n from 0 to 9).
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_TWO_STAGE_H_

@@ -61,14 +61,14 @@ TEST(TwoStageTest, TradesRecomputeForAFasterSharding) {
   EXPECT_GT(best.plan_id, 1);
   EXPECT_LT(best.answer->plan->makespan, first.answer->plan->makespan);
   // The best is what trying every sharding gives, the earliest of its kind.
-  Picoseconds least = Picoseconds::max();
+  Picoseconds min_makespan = Picoseconds::max();
   for (const IntraOpPlan& plan : Shardings()) {
     const auto answer = Solve(plan.chain, 700 - plan.persistent_bytes);
     ASSERT_TRUE(answer.ok());
     if (!answer->plan.has_value()) continue;
-    least = std::min(least, answer->plan->makespan);
+    min_makespan = std::min(min_makespan, answer->plan->makespan);
   }
-  EXPECT_EQ(best.answer->plan->makespan, least);
+  EXPECT_EQ(best.answer->plan->makespan, min_makespan);
   for (int n = 0; n < *sweep->best; ++n) {
     EXPECT_NE(sweep->attempts[n].plan_id, best.plan_id);
   }

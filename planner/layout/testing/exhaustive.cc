@@ -234,12 +234,13 @@ class Oracle {
         if (from == to || numbers[sets - 1][from] != numbers[sets - 1][to]) {
           continue;
         }
-        double least = std::numeric_limits<double>::infinity();
+        double min_seconds = std::numeric_limits<double>::infinity();
         for (AxisSet axes = 0; axes < sets; ++axes) {
           if (numbers[axes][from] != numbers[axes][to]) continue;
-          least = std::min(least, PermuteSeconds(axes, bytes_[from]));
+          min_seconds =
+              std::min(min_seconds, PermuteSeconds(axes, bytes_[from]));
         }
-        Join(from, to, least);
+        Join(from, to, min_seconds);
       }
     }
   }

@@ -1,8 +1,8 @@
 // RandomLayout: conversions for tests and benches, made from a seed.
 //
 // In → Out: a seed and what may occur → a valid problem. Sizes that the mesh
-// divides and sizes that it does not, axes of equal and of one device,
-// dimensions smaller than the mesh, links that differ, cost nothing or tie.
+// divides and sizes that it does not, and dimensions smaller than the mesh.
+// Axes of equal and of one device; links that differ, cost nothing or tie.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_TESTING_RANDOM_LAYOUT_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_TESTING_RANDOM_LAYOUT_H_
 

@@ -1,8 +1,8 @@
 // BalanceBound: Eq. 4 of the paper solved exactly, as a lower bound.
 //
-// Concept: every job takes one link of one sender whole; the sender's speed
-// also counts at the job's receivers, and jobs that nothing else of the sender
-// can go beside count at the sender. PackingBound is the same for the jobs of a
+// Concept: every job takes one link of one sender whole. The sender's speed
+// also counts at the job's receivers. Jobs that nothing else of the sender can
+// go beside count at the sender. PackingBound is the same for the jobs of a
 // receiving port of several links.
 // Source: papers/cross_mesh_resharding.txt 3.2, Eq. 4.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_BOUNDS_BALANCE_BOUND_H_
@@ -17,9 +17,9 @@
 
 namespace meshwright::reshard {
 
-// Where the least of something lies that is searched for within `nodes` nodes:
-// `floor` is known, and is the answer where they do not decide; nothing at
-// `ceiling` or above is looked for, and is the answer where nothing is below.
+// The range of a minimum that is searched for within `nodes` nodes. `floor` is
+// known, and is the answer where the nodes do not decide. Nothing at `ceiling`
+// or above is looked for; it is the answer where nothing is below.
 struct Within {
   Ticks floor = 0;
   Ticks ceiling = std::numeric_limits<Ticks>::max();
@@ -32,7 +32,7 @@ Ticks BalanceBound(const Instance& instance, const Within& within,
                    const std::vector<std::vector<int>>& cliques,
                    const base::Deadline& deadline);
 
-// What goes into a port of several links cannot be shared out better.
+// The tasks of a port of several links cannot be shared out better.
 Ticks ComputePackingBound(const Instance& instance, Within within,
                           const base::Deadline& deadline);
 

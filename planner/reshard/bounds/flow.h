@@ -1,4 +1,4 @@
-// Flow: a maximum flow (Dinic) of integers. What leaves the source sums to at
+// Flow: a maximum flow (Dinic) of integers. The flow from the source sums to at
 // most 2^62.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_BOUNDS_FLOW_H_
 #define MESHWRIGHT_PLANNER_RESHARD_BOUNDS_FLOW_H_
@@ -15,6 +15,7 @@ class Flow {
 
   // Returns a handle for Sent.
   int AddEdge(int from, int to, int64_t capacity);
+  // The maximum flow; returns its size.
   int64_t Run(int source, int sink);
   int64_t Sent(int edge) const { return edges_[edge ^ 1].capacity; }
   // After Run: what the source still reaches.

@@ -15,9 +15,9 @@ absl::Status RefuseTensor(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
-// Positive, and their product at most `most`.
+// Positive, and their product at most `maximum`.
 absl::StatusOr<int64_t> Product(const std::vector<int64_t>& sizes,
-                                const std::string& field, int64_t most,
+                                const std::string& field, int64_t maximum,
                                 const char* of) {
   int64_t product = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -25,9 +25,9 @@ absl::StatusOr<int64_t> Product(const std::vector<int64_t>& sizes,
       return RefuseTensor(absl::StrCat(field, "[", i, "] is ", sizes[i],
                                        "; give a size of at least 1"));
     }
-    if (sizes[i] > most / product) {
+    if (sizes[i] > maximum / product) {
       return RefuseTensor(
-          absl::StrCat(field, " has more than ", most, " ", of));
+          absl::StrCat(field, " has more than ", maximum, " ", of));
     }
     product *= sizes[i];
   }

@@ -6,10 +6,10 @@
 //   └────┴────┘   └────┴────┘
 //
 // Shapes: devices are numbered along their mesh, the last axis fastest.
-// A host is a row of the mesh, that is, the devices along its last axis, unless
-// the request names the host of every device or row. Hosts of one name in both
-// meshes are one host: what such a host needs and holds it takes from itself,
-// so it is no receiver of that unit.
+// A host is a row of the mesh (the devices along its last axis), unless the
+// request names the host of every device or row. Hosts of one name in both
+// meshes are one host. Such a host takes a unit that it both needs and holds
+// from itself, so it is no receiver of that unit.
 // Source: papers/cross_mesh_resharding.txt 2.2; design section 8.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_DECOMPOSE_DECOMPOSE_H_
 #define MESHWRIGHT_PLANNER_RESHARD_DECOMPOSE_DECOMPOSE_H_

@@ -30,18 +30,18 @@ class Balance {
     const std::optional<int> fullest = Fullest();
     if (!fullest.has_value()) return false;  // no ports
     const int full = *fullest;
-    const Ticks most = PerLink(full, load_[full]);
-    if (most <= bound) return false;
+    const Ticks max_load = PerLink(full, load_[full]);
+    if (max_load <= bound) return false;
     for (const int job : jobs_[full]) {
       const auto& choices = instance_.jobs[job].choices;
       for (int c = 0; c < static_cast<int>(choices.size()); ++c) {
         const int other = choices[c].out;
         if (other == full) continue;
-        if (PerLink(other, load_[other] + choices[c].ticks) < most) {
+        if (PerLink(other, load_[other] + choices[c].ticks) < max_load) {
           Move(job, c);
           return true;
         }
-        if (Swap(full, job, other, c, most)) return true;
+        if (Swap(full, job, other, c, max_load)) return true;
       }
     }
     return false;
@@ -67,7 +67,7 @@ class Balance {
   }
 
   // `job` goes to `other`, and one of its jobs comes back for less.
-  bool Swap(int full, int job, int other, int c, Ticks most) {
+  bool Swap(int full, int job, int other, int c, Ticks max_load) {
     const Ticks gone = Sender(job).ticks;
     const Ticks come = instance_.jobs[job].choices[c].ticks;
     for (const int back : jobs_[other]) {
@@ -75,8 +75,9 @@ class Balance {
       for (int b = 0; b < static_cast<int>(choices.size()); ++b) {
         if (choices[b].out != full) continue;
         if (choices[b].ticks < gone &&
-            PerLink(full, load_[full] - gone + choices[b].ticks) < most &&
-            PerLink(other, load_[other] + come - Sender(back).ticks) < most) {
+            PerLink(full, load_[full] - gone + choices[b].ticks) < max_load &&
+            PerLink(other, load_[other] + come - Sender(back).ticks) <
+                max_load) {
           Move(job, c);
           Move(back, b);
           return true;

@@ -1,5 +1,5 @@
-// BalanceSenders: one sender per job such that the fullest is as little full as
-// a longest-first start and moves and swaps from the fullest make it.
+// BalanceSenders: one sender per job, so that the fullest sender has little to
+// send. It starts longest first, then moves and swaps jobs from the fullest.
 // Out: per job, which of its choices. Deterministic.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_HEURISTICS_BALANCE_SENDERS_H_
 #define MESHWRIGHT_PLANNER_RESHARD_HEURISTICS_BALANCE_SENDERS_H_

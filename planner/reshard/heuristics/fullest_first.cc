@@ -20,11 +20,11 @@ Order FullestFirst(const Instance& instance, const std::vector<int>& choices) {
   std::vector<std::pair<Ticks, int>> keys;  // the fullest port of a job
   for (int i = 0; i < instance.size(); ++i) {
     const Job& job = instance.jobs[i];
-    Ticks most = out[job.choices[choices[i]].out];
+    Ticks max_load = out[job.choices[choices[i]].out];
     for (const int receiver : job.receivers) {
-      most = std::max(most, in[receiver]);
+      max_load = std::max(max_load, in[receiver]);
     }
-    keys.emplace_back(most, i);
+    keys.emplace_back(max_load, i);
   }
   std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first

@@ -196,15 +196,15 @@ Ticks InsertionSchedule::ShortestChain(Ticks ticks) {
   Ticks head = head_of(queues_.back()), tail = queues_.back().behind;
   links_chosen_.clear();
   for (const int port : several_) {
-    Ticks least = std::numeric_limits<Ticks>::max();
+    Ticks min_chain = std::numeric_limits<Ticks>::max();
     Ticks latest = 0;  // the head of the link chosen
     int chosen = 0;
     for (int link = ports_.Begin(port); link < ports_.End(port); ++link) {
       const Queue& queue = queues_[link];
       const Ticks own = head_of(queue);
       const Ticks chain = std::max(head, own) + std::max(tail, queue.behind);
-      if (chain < least || (chain == least && own > latest)) {
-        least = chain;
+      if (chain < min_chain || (chain == min_chain && own > latest)) {
+        min_chain = chain;
         latest = own;
         chosen = link;
       }

@@ -2,9 +2,9 @@
 // position for one more.
 //
 // Concept: a job's end is the longest chain of jobs up to it, each sharing a
-// link with the next; its tail is the longest chain behind it. A job that is
-// not in the order goes where the longest chain through it is shortest, over
-// all positions, all of its senders and the links of its ports:
+// link with the next. Its tail is the longest chain behind it. A job that is
+// not in the order goes where the longest chain through it is shortest. The
+// choice is over all positions, all of its senders and the links of its ports:
 //
 //     order by end:   a  b  c | d  e         chain = end of the last of a, b, c
 //                            job                     that shares a link with it
@@ -13,9 +13,9 @@
 //
 // With one link a port no position is better than these: let T be the last end
 // of what the job would follow. To follow all that shares a link with it and
-// ends by T adds nothing before it, and leaves no more behind. What starts
-// later cannot come before by any chain. Of a port of several links the job
-// takes the one that adds least to the chain, port after port. A chain not
+// ends by T adds nothing before it, and leaves no more behind. A job that
+// starts later cannot come before by any chain. Of a port of several links the
+// job takes the one that adds least to the chain, port after port. A chain not
 // through the job stays as it was without it, so the makespan is known at once.
 // Threads: none; scratch of one search.
 // Source: heads and tails in insertion for job shops, Werner and Winkler 1995;
@@ -52,6 +52,7 @@ class InsertionSchedule {
   explicit InsertionSchedule(const Instance& instance);
 
   const State& state() const { return state_; }
+  // Back to a state of this object.
   void Restore(const State& state) { state_ = state; }
   // Links as Replay gives them.
   void Restore(const Order& order);

@@ -40,9 +40,9 @@ class ReinsertionWalk {
   Order Run(const base::Deadline& deadline) {
     Arrive();
     InsertionSchedule::State kept = schedule_.state(), best = kept;
-    Ticks least = makespan_;
+    Ticks min_makespan = makespan_;
     for (int64_t step = 0; step < options_.steps; ++step) {
-      if (least <= options_.bound) break;
+      if (min_makespan <= options_.bound) break;
       if (step % 16 == 15 && deadline.HasPassed()) break;
       const double left =
           1 - static_cast<double>(step) / static_cast<double>(options_.steps);
@@ -53,8 +53,8 @@ class ReinsertionWalk {
       }
       Arrive();
       kept = schedule_.state();
-      if (makespan_ >= least) continue;
-      least = makespan_;
+      if (makespan_ >= min_makespan) continue;
+      min_makespan = makespan_;
       best = kept;
     }
     schedule_.Restore(best);

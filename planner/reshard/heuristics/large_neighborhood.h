@@ -3,7 +3,7 @@
 //
 // Concept: a first schedule takes jobs in by falling area, ports times ticks;
 // for many small tasks it is at the bound or near. Then a step takes out a job
-// of a longest chain and up to eleven that end next to it, and puts them back,
+// of a longest chain and up to eleven that end next to it. It puts them back,
 // the largest first. A shorter or equal schedule is kept; a longer one is kept
 // with a probability that falls with the steps. How much longer it may be is
 // drawn before, so that a step ends at the first job that does not fit.

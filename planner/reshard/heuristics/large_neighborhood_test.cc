@@ -84,24 +84,24 @@ TEST(InsertionScheduleTest, NoWayToInsertIsBetter) {
     std::shuffle(rest.begin(), rest.end(), random);
     const int job = rest.back().job;
     rest.pop_back();
-    Ticks least = kAny;
+    Ticks min_time = kAny;
     for (size_t c = 0; c < instance.jobs[job].choices.size(); ++c) {
       Order jobs = {{job, static_cast<int>(c)}};
       jobs.insert(jobs.end(), rest.begin(), rest.end());
       for (unsigned before = 0; before < 1u << jobs.size(); before += 2) {
-        least = std::min(least,
-                         ChainThrough(instance, jobs, before).value_or(kAny));
+        min_time = std::min(
+            min_time, ChainThrough(instance, jobs, before).value_or(kAny));
       }
     }
     InsertionSchedule schedule(instance);
     schedule.Restore(rest);
     const Ticks without = schedule.Time();
-    EXPECT_EQ(schedule.Insert(job, least - 1, random), std::nullopt);
+    EXPECT_EQ(schedule.Insert(job, min_time - 1, random), std::nullopt);
     EXPECT_EQ(schedule.state().order.size(), rest.size());
-    ASSERT_EQ(schedule.Insert(job, least, random), least);
-    EXPECT_EQ(schedule.Time(), std::max(without, least));
+    ASSERT_EQ(schedule.Insert(job, min_time, random), min_time);
+    EXPECT_EQ(schedule.Time(), std::max(without, min_time));
     EXPECT_EQ(ComputeMakespan(instance, schedule.ToOrder()),
-              std::max(without, least));
+              std::max(without, min_time));
   }
 }
 
@@ -153,7 +153,7 @@ TEST(InsertionScheduleTest, WithSeveralLinksReplayIsNoLater) {
 }
 
 TEST(ReinsertTest, IsAScheduleNoWorseThanItsStartNorBetterThanTheLeast) {
-  int least = 0;
+  int optimal = 0;
   constexpr int kSeeds = 300;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
@@ -170,9 +170,9 @@ TEST(ReinsertTest, IsAScheduleNoWorseThanItsStartNorBetterThanTheLeast) {
     EXPECT_EQ(timing->makespan, ComputeMakespan(instance, order));
     EXPECT_LE(timing->makespan, ComputeMakespan(instance, start));
     EXPECT_GE(timing->makespan, MinimumMakespan(problem));
-    least += timing->makespan == MinimumMakespan(problem);
+    optimal += timing->makespan == MinimumMakespan(problem);
   }
-  EXPECT_GT(least, kSeeds * 9 / 10);
+  EXPECT_GT(optimal, kSeeds * 9 / 10);
 }
 
 Instance Wide(uint64_t seed, int tasks) {

@@ -32,11 +32,12 @@ Ticks Timelines::Gap(const Line& line, Ticks from, Ticks ticks) {
 }
 
 Ticks Timelines::PortGap(int port, Ticks from, Ticks ticks) const {
-  Ticks least = Gap(lines_[first_[port]], from, ticks);
-  for (int i = first_[port] + 1; i < first_[port + 1] && least > from; ++i) {
-    least = std::min(least, Gap(lines_[i], from, ticks));
+  Ticks min_start = Gap(lines_[first_[port]], from, ticks);
+  for (int i = first_[port] + 1; i < first_[port + 1] && min_start > from;
+       ++i) {
+    min_start = std::min(min_start, Gap(lines_[i], from, ticks));
   }
-  return least;
+  return min_start;
 }
 
 Ticks Timelines::Earliest(const Job& job, const Choice& sender) const {

@@ -19,9 +19,11 @@ class Timelines {
  public:
   explicit Timelines(const Instance& instance);
 
+  // No port is busy.
   void Clear();
   // The earliest start of the job from this sender.
   Ticks Earliest(const Job& job, const Choice& sender) const;
+  // The job occupies its ports from `start` on, which Earliest gave.
   void Place(const Job& job, const Choice& sender, Ticks start);
 
  private:

@@ -138,12 +138,12 @@ Order LoadBalance(const Instance& instance) {
   Order order;
   for (const int index : LongestFirst(instance)) {
     const std::vector<Choice>& choices = instance.jobs[index].choices;
-    const auto least = std::min_element(choices.begin(), choices.end(),
-                                        [&](const Choice& a, const Choice& b) {
-                                          return load[a.out] < load[b.out];
-                                        });
-    load[least->out] += least->ticks;
-    order.push_back({index, static_cast<int>(least - choices.begin())});
+    const auto min_load = std::min_element(
+        choices.begin(), choices.end(), [&](const Choice& a, const Choice& b) {
+          return load[a.out] < load[b.out];
+        });
+    load[min_load->out] += min_load->ticks;
+    order.push_back({index, static_cast<int>(min_load - choices.begin())});
   }
   return order;
 }

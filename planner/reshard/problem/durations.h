@@ -1,14 +1,15 @@
 // Durations: how long a task takes, in whole ticks.
 //
-// Concept: where every transfer goes at one speed, time is counted in bytes, so
-// sums and comparisons are exact and a plan "at the bound" is exactly there.
-// Where speeds differ, a tick is a picosecond, rounded to the nearest, at least
-// one. A broadcast goes as fast as the slowest of its sender's outgoing link,
-// its receivers' incoming links and the routes from the sender to them.
+// Concept: where every transfer goes at one speed, time is counted in bytes.
+// Sums and comparisons are then exact, and a plan "at the bound" is exactly
+// there. Where speeds differ, a tick is a picosecond, rounded to the nearest,
+// at least one. A broadcast goes as fast as the slowest of its sender's
+// outgoing link, its receivers' incoming links and the routes from the sender
+// to them.
 // Threads: const after construction. `problem` must outlive it.
 // Errors: CheckSum gives kInvalidArgument, naming the task at which the sum of
-// the slowest transfers of all tasks passes 2,000,000 seconds; never where time
-// is counted in bytes.
+// the slowest transfers of all tasks passes 2,000,000 seconds. It never does
+// where time is counted in bytes.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_PROBLEM_DURATIONS_H_
 #define MESHWRIGHT_PLANNER_RESHARD_PROBLEM_DURATIONS_H_
 
@@ -30,6 +31,7 @@ class Durations {
 
   // Bytes per second; 0: the sender does not reach every receiver.
   double Speed(const UnitTask& task, int sender) const;
+  // The slowest of both ports and of the route between them, if it has one.
   double SpeedBetween(int sender, int receiver) const;
 
   // `bytes` of the task from `sender`, which reaches its receivers.

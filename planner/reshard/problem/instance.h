@@ -1,9 +1,9 @@
 // Instance: a problem as the solvers see it; hosts are ports, sizes are ticks.
 //
-// Concept: a job is a task (or a part of one) that has to be sent; each of its
+// Concept: a job is a task (or a part of one) that has to be sent. Each of its
 // choices is a sender's outgoing port with the ticks it takes from there. Out
-// ports and in ports are numbered apart, from 0, and only those in use.
-// Tasks without receivers are no jobs.
+// ports and in ports are numbered apart, from 0, and only those in use. Tasks
+// without receivers are no jobs.
 // Threads: plain data.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_PROBLEM_INSTANCE_H_
 #define MESHWRIGHT_PLANNER_RESHARD_PROBLEM_INSTANCE_H_

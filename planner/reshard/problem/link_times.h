@@ -21,12 +21,13 @@ class LinkTimes {
     until_.assign(first_.back(), 0);
   }
 
+  // When the first link of the port is free.
   Ticks FreeAt(int port) const {
-    Ticks least = until_[first_[port]];
+    Ticks min_until = until_[first_[port]];
     for (int i = first_[port] + 1; i < first_[port + 1]; ++i) {
-      least = std::min(least, until_[i]);
+      min_until = std::min(min_until, until_[i]);
     }
-    return least;
+    return min_until;
   }
 
   // The link that a job which starts then takes.
@@ -40,6 +41,7 @@ class LinkTimes {
     }
     return best;
   }
+  // Takes the link that Find gives, until `end`.
   void Occupy(int port, Ticks start, Ticks end) {
     until_[Find(port, start)] = end;
   }
@@ -50,6 +52,7 @@ class LinkTimes {
   int Begin(int port) const { return first_[port]; }
   int End(int port) const { return first_[port + 1]; }
   int size() const { return static_cast<int>(until_.size()); }
+  // All links are free from 0 on.
   void Clear() { std::fill(until_.begin(), until_.end(), 0); }
 
  private:

@@ -1,10 +1,10 @@
 // ReshardProblem: unit communication tasks between hosts, to be scheduled.
 //
-// Concept: a unit task carries one slice of a tensor from one of the hosts that
-// hold it to all hosts that need it, as one broadcast. It occupies the outgoing
-// port of the sender chosen and the incoming port of every receiver from start
-// to end. Ports are apart: a host sends and receives at once. What shares a
-// port does not overlap, unless the port has several links.
+// Concept: a unit task is one broadcast. It carries one slice of a tensor from
+// one of the hosts that hold it to all hosts that need it. It occupies the
+// outgoing port of the sender chosen and the incoming port of every receiver
+// from start to end. Ports are apart: a host sends and receives at once. Tasks
+// that share a port do not overlap, unless the port has several links.
 //
 // Units: bytes, bytes per second.
 // Source: papers/cross_mesh_resharding.txt 3.2, Eqs. 1-3; design section 8.
@@ -33,7 +33,7 @@ struct Host {
   int in_links = 1;
 };
 
-// What one host can send to another at most, whatever their ports carry.
+// The maximum speed from one host to another, whatever their ports carry.
 struct Route {
   int from = 0;
   int to = 0;

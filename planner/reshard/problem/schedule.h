@@ -1,10 +1,10 @@
 // Schedule: who sends what, in which order; and Replay, which times it.
 //
 // Concept: sends start in the order of the list, each as soon as its ports are
-// free: its sender's outgoing one and the incoming one of every receiver. A
-// port of several links is free while a link is; a send takes, of the links
-// free when it starts, the one that was in use last. Replay knows no solver:
-// every answer is scored by it.
+// free. These are its sender's outgoing one and the incoming one of every
+// receiver. A port of several links is free while a link is. A send takes, of
+// the links free when it starts, the one that was in use last. Replay knows no
+// solver: every answer is scored by it.
 // Errors: kInvalidArgument if the schedule is none of the problem.
 // Source: papers/cross_mesh_resharding.txt, Eqs. 1-3; design section 8.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_PROBLEM_SCHEDULE_H_

@@ -15,10 +15,10 @@ int64_t Below(Random& random, int64_t end) {
 }
 
 // 1 .. most different ones of first .. first + count - 1, ascending.
-std::vector<int> Some(Random& random, int first, int count, int most) {
+std::vector<int> Some(Random& random, int first, int count, int max_count) {
   std::vector<int> all(count);
   for (int i = 0; i < count; ++i) all[i] = first + i;
-  const auto wanted = 1 + Below(random, std::min(most, count));
+  const auto wanted = 1 + Below(random, std::min(max_count, count));
   for (int64_t i = 0; i < wanted; ++i) {
     std::swap(all[i], all[i + Below(random, count - i)]);
   }

@@ -1,8 +1,8 @@
 // Lagrangian: a plan and a bound by a multiplier on bytes.
 //
 // Concept: under a limit, bytes get a multiplier (Lagrange). For any
-// multiplier, the least of time + multiplier * bytes, less the cost of the
-// bytes there are, is a lower bound of every plan within the limit; the
+// multiplier, take the minimum of time + multiplier * bytes, less the cost of
+// the bytes there are. It is a lower bound of every plan within the limit. The
 // multiplier that makes it largest is found by crossing the lines of two plans
 // (Handler and Zang). All figures are integers and rounded down, so the bound
 // is certified.

@@ -76,19 +76,20 @@ class Search {
         incumbent_(incumbent),
         max_width_(std::max<int64_t>(
             1, work.labels / static_cast<int64_t>(model_->variables.size()))) {
-    int64_t least = 0;
+    int64_t min_transient = 0;
     int64_t bytes = 1;
     for (size_t v = 0; v < model_->variables.size(); ++v) {
       const Domain& domain = model_->domain(v);
-      least = std::max(least, *std::min_element(domain.transient.begin(),
-                                                domain.transient.end()));
+      min_transient = std::max(
+          min_transient,
+          *std::min_element(domain.transient.begin(), domain.transient.end()));
       bytes = SaturatingAdd(
           bytes, *std::max_element(domain.bytes.begin(), domain.bytes.end()));
     }
     max_multiplier_ = FindMultiplier(kNever / 8, bytes);
     for (const Domain& domain : model_->domains) {
       for (const int64_t transient : domain.transient) {
-        transients_.push_back(std::max(transient, least));
+        transients_.push_back(std::max(transient, min_transient));
       }
     }
     is_forest_ = IsForest(*model_);
@@ -225,26 +226,27 @@ class Search {
     for (int round = 0; round < kMaxRounds; ++round) {
       const Cutoff cutoff = CutoffAt(range, multiplier, Sought() - 1);
       std::vector<int> values;
-      Cost least = kNever;
+      Cost min_cost = kNever;
       if (is_exact) {
         const Buckets buckets(model, multiplier, order.sequence,
                               work_.table_entries, nullptr, deadline_);
-        least = buckets.bound();
+        min_cost = buckets.bound();
         if (!buckets.is_complete()) return;
-        if (least < kNever) values = FindBestValues(buckets);
+        if (min_cost < kNever) values = FindBestValues(buckets);
       } else {
         passing.has_value() ? passing->SetCutoff(cutoff)
                             : void(passing.emplace(model, cutoff));
         if (passing->Converge(deadline_)) {
-          least = passing->bound();
+          min_cost = passing->bound();
           values = passing->Values();
         }
       }
-      if (least >= kNever) {
+      if (min_cost >= kNever) {
         range.bound = kNever;
         return;
       }
-      const Cost bound = least - Charge(multiplier, ComputeByteBudget(range));
+      const Cost bound =
+          min_cost - Charge(multiplier, ComputeByteBudget(range));
       if (bound > range.bound) {
         range.bound = bound;
         range.multiplier = multiplier;
@@ -265,10 +267,11 @@ class Search {
       int64_t& end = fits ? enough : not_enough;
       end = fits ? std::min(end, multiplier) : std::max(end, multiplier);
       // No multiplier gives more than where the lines of the plans cross.
-      const Cost most = range.small.time + Charge(next, range.small.bytes) -
-                        Charge(next, ComputeByteBudget(range));
+      const Cost max_bound = range.small.time +
+                             Charge(next, range.small.bytes) -
+                             Charge(next, ComputeByteBudget(range));
       if (enough - not_enough <= enough / kFineMultiplier ||
-          most - range.bound <= most / kFineBound) {
+          max_bound - range.bound <= max_bound / kFineBound) {
         break;
       }
       multiplier = next > not_enough && next < enough

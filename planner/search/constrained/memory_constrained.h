@@ -2,11 +2,11 @@
 // certified bound.
 //
 // Concept: the limit holds the sum of bytes plus the largest transient. So the
-// search branches on where the largest transient lies, [low, high]: values
+// search branches on where the largest transient lies, [low, high]. Values
 // above `high` go, and what is left for bytes is the limit less `low`. In each
-// range bytes get a multiplier (Lagrange): the least of time plus charged
+// range bytes get a multiplier (Lagrange). The minimum of time plus charged
 // bytes, less the cost of the byte budget, bounds every plan of the range from
-// below; the multiplier that makes it largest is found by crossing the lines of
+// below. The multiplier that makes it largest is found by crossing the lines of
 // two plans. The range of the least bound is halved until it is one transient;
 // then labels prove the best plan of it (labels.h). All figures are integers
 // and rounded down, so the bound is certified.

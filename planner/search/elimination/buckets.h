@@ -3,10 +3,10 @@
 // Concept: the bucket of a variable holds the joins to variables that go later
 // and the tables left behind by those that went before. Its minimum over the
 // variable is the table it leaves. Where that would have more than
-// `max_entries` the bucket is split and each part minimised for itself: the
-// sum is then a bound from below, no longer the least cost (mini-buckets).
-// Read backwards, the buckets say what each value of a variable adds to the
-// bound, given those of the variables that went later: 0 for the best.
+// `max_entries` the bucket is split and each part minimised for itself. The sum
+// is then a bound from below, no longer the minimum cost (mini-buckets). Read
+// backwards, the buckets say what each value of a variable adds to the bound,
+// given those of the variables that went later. The best adds 0.
 // In → Out: model, multiplier of bytes, order → bound, additions.
 // Source: Dechter, Bucket elimination (1999); Dechter and Rish, Mini-buckets
 // (2003).
@@ -43,7 +43,7 @@ class Buckets {
           const std::vector<int>& sequence, int64_t max_entries,
           const Potentials* potentials, const base::Deadline& deadline);
 
-  // What no choice costs less than; nothing useful if not is_complete.
+  // No choice costs less than this bound; it says nothing if not is_complete.
   Cost bound() const { return bound_; }
   bool is_exact() const { return is_exact_; }
   bool is_complete() const { return is_complete_; }

@@ -117,12 +117,12 @@ class ComponentSearch {
 
   // Labels of the next width.
   void Widen() {
-    const int64_t most = std::max<int64_t>(
+    const int64_t max_width = std::max<int64_t>(
         1, work_.labels / static_cast<int64_t>(model_.variables.size()));
     is_spent_ =
-        width_ >= most || candidates_ + last_ * kWider > work_.candidates;
+        width_ >= max_width || candidates_ + last_ * kWider > work_.candidates;
     if (is_spent_) return;
-    width_ = std::min(most, width_ == 0 ? kFirstWidth : width_ * kWider);
+    width_ = std::min(max_width, width_ == 0 ? kFirstWidth : width_ * kWider);
     const LowerBound lower =
         FindLowerBound(model_, order_, {.max_cost = result_.cost},
                        {.entries = kLabelEntries}, work_, deadline());

@@ -3,10 +3,10 @@
 // Concept: the component becomes a model (model.h), is restricted (restrict.h)
 // and eliminated (buckets.h). Where that takes more than a moment, a plan and a
 // bound are guessed first (lower_bound.h) and values that neither needs are
-// dropped; where tables stay too large for the work budget, labels
-// (labels.h) of growing width improve plan and bound, until both meet or the
-// budget is spent. In → Out: graph, component, costs → least cost, a bound from
-// below, equal if the search was exact, and the configurations of the slots.
+// dropped. Tables may stay too large for the work budget. Labels (labels.h) of
+// growing width then improve plan and bound, until both meet or the budget is
+// spent. In → Out: graph, component, costs → least cost, a bound from below,
+// equal if the search was exact, and the configurations of the slots.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_COMPONENT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_COMPONENT_H_
 

@@ -167,8 +167,8 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
     ForEachChoice(model, [&](const std::vector<int>& values) {
       best = std::min(best, weigh(values));
     });
-    const Cost most = best >= kNever ? kNever - 1 : best + seed % 5;
-    const Cutoff cutoff{kMultiplier, most, free_transient};
+    const Cost max_cost = best >= kNever ? kNever - 1 : best + seed % 5;
+    const Cutoff cutoff{kMultiplier, max_cost, free_transient};
     // Every other one starts from another multiplier.
     MessagePassing passing(
         model, seed % 2 == 0 ? cutoff : Cutoff{.multiplier = kMultiplier / 3});
@@ -190,7 +190,7 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
     const Potentials moved = passing.Moved();
     ForEachChoice(model, [&](const std::vector<int>& values) {
       const Cost cost = SumCost(model, values, kMultiplier);
-      if (weigh(values) > most) return;
+      if (weigh(values) > max_cost) return;
       Cost sum = moved.base;
       for (size_t v = 0; v < values.size(); ++v) {
         ASSERT_TRUE(

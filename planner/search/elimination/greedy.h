@@ -1,9 +1,9 @@
 // Greedy: a plan of a component at once.
 //
-// Concept: the plan that is there before a component is made into a model,
-// which takes longer than a caller may wait where tables are many and large.
-// Each variable in turn takes what costs the minimum beside those before it;
-// forbidden pairs may leave it nothing.
+// Concept: the plan that is there before a component is made into a model.
+// Making one takes longer than a caller may wait where tables are many and
+// large. Each variable in turn takes what costs the minimum beside those before
+// it; forbidden pairs may leave it nothing.
 // In → Out: graph, component, costs → configurations by position in
 // component.variables, and their cost.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_GREEDY_H_

@@ -34,7 +34,7 @@ struct MemoryGoal {
   int64_t limit_bytes = 0;
   int64_t min_transient = 0;  // a smaller one counts as this
 
-  // What is left for bytes; those of the label are within the limit.
+  // The bytes that are left; those of the label are within the limit.
   int64_t ComputeByteBudget(const Label& label) const {
     return limit_bytes - label.bytes - std::max(label.transient, min_transient);
   }

@@ -118,19 +118,19 @@ inline bool Labels::SetBound(Label& label, const Cost* completions,
   };
   const int last = static_cast<int>(multipliers_.size()) - 1;
   int best = label.multiplier;
-  Cost most = bound(best);
-  if (most > goal_.max_time) return false;
+  Cost max_bound = bound(best);
+  if (max_bound > goal_.max_time) return false;
   for (const int step : {1, -1}) {
     for (int p = best + step; p >= 0 && p <= last; p += step) {
       const Cost other = bound(p);
-      if (other <= most) break;
+      if (other <= max_bound) break;
       if (other > goal_.max_time) return false;
-      most = other;
+      max_bound = other;
       best = p;
     }
   }
   label.multiplier = best;
-  label.bound = std::max({label.bound, label.time, most});
+  label.bound = std::max({label.bound, label.time, max_bound});
   return true;
 }
 
@@ -189,10 +189,10 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
   // variable.
   slack_.clear();
   for (const Label& label : front) {
-    const Cost least = label.time + to_come -
-                       Charge(charged_[middle_].multiplier,
-                              goal_.memory.ComputeByteBudget(label));
-    slack_.push_back(goal_.max_time + kRounding - least);
+    const Cost min_time = label.time + to_come -
+                          Charge(charged_[middle_].multiplier,
+                                 goal_.memory.ComputeByteBudget(label));
+    slack_.push_back(goal_.max_time + kRounding - min_time);
   }
   if (front.empty()) return true;
   const Cost max_slack = *std::max_element(slack_.begin(), slack_.end());
@@ -299,21 +299,21 @@ Cost Labels::Solve(const base::Deadline& deadline) {
     start.completions.push_back(charged.buckets->bound() - model_.base);
   }
   const Stage* before = &start;
-  const auto least = [&](Cost Label::*figure) {
-    Cost least = kNever;
+  const auto find_min = [&](Cost Label::*figure) {
+    Cost min = kNever;
     for (const Front& front : before->fronts) {
-      for (const Label& label : front) least = std::min(least, label.*figure);
+      for (const Label& label : front) min = std::min(min, label.*figure);
     }
-    return least;
+    return min;
   };
   for (Stage& stage : stages_) {
     if (deadline.HasPassed() || !Expand(*before, stage, deadline)) {
-      let_go_ = std::min(let_go_, least(&Label::bound));
+      let_go_ = std::min(let_go_, find_min(&Label::bound));
       return kNever;
     }
     before = &stage;
   }
-  return best_ = least(&Label::time);
+  return best_ = find_min(&Label::time);
 }
 
 // From the last variable back: the smallest value of each with which, what is

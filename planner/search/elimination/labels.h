@@ -3,12 +3,12 @@
 // Concept: variables are taken one by one against the order of elimination. A
 // label is a choice for those taken so far: its time, its bytes and its largest
 // transient. For several multipliers of bytes, buckets say exactly, or nearly,
-// what the best completion costs (buckets.h); each gives a bound from below of
+// what the best completion costs (buckets.h). Each gives a bound from below of
 // every plan the label leads to, and the largest counts. Among the labels of a
-// group (label_keys.h) the dominated go, and so do all that cannot become
-// faster than the best plan known, or cannot be brought within the limit.
-// Labels are held to a width; one let go for width alone leaves its bound
-// behind, so the answer is exact when none was, and has a certified bound when
+// group (label_keys.h) the dominated go. So do all that cannot become faster
+// than the best plan known, or cannot be brought within the limit. Labels are
+// held to a width. One that is dropped for width alone leaves its bound behind.
+// The answer is exact when none was dropped so, and has a certified bound when
 // some were.
 // Ties: the smallest value of the variable taken last, then of the one before.
 // Source: label setting for constrained shortest paths with Lagrangian

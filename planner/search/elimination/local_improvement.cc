@@ -83,8 +83,8 @@ bool Exchange(Draft& draft, int64_t limit_bytes) {
   std::vector<Pair> pairs;
   const int64_t byte_budget = limit_bytes - draft.peak();
   for (size_t i = 0; i < faster.size(); ++i) {
-    const int64_t most = byte_budget - faster[i].bytes;
-    const auto end = std::upper_bound(smaller.begin(), smaller.end(), most,
+    const int64_t max_bytes = byte_budget - faster[i].bytes;
+    const auto end = std::upper_bound(smaller.begin(), smaller.end(), max_bytes,
                                       [](int64_t bytes, const Change& change) {
                                         return bytes < change.bytes;
                                       });
@@ -201,7 +201,7 @@ std::vector<int> Mix(const Model& model, const std::vector<int>& small,
                      const std::vector<int>& fast, int64_t limit_bytes,
                      const base::Deadline& deadline) {
   const size_t size = small.size();
-  Cost least = kNever;
+  Cost min_time = kNever;
   size_t moved = 0;  // of the best plan, from the end it began at
   bool is_backwards = false;
   const auto walk = [&](bool backwards) {
@@ -209,8 +209,8 @@ std::vector<int> Mix(const Model& model, const std::vector<int>& small,
     for (size_t i = 0; i < size && !deadline.HasPassed(); ++i) {
       const size_t v = backwards ? size - 1 - i : i;
       draft.Move(static_cast<int>(v), fast[v]);
-      if (draft.time() >= least || draft.peak() > limit_bytes) continue;
-      least = draft.time();
+      if (draft.time() >= min_time || draft.peak() > limit_bytes) continue;
+      min_time = draft.time();
       moved = i + 1;
       is_backwards = backwards;
     }
@@ -232,11 +232,11 @@ std::vector<int> Polish(const Model& model, std::vector<int> values,
     for (size_t v = 0; v < model.variables.size(); ++v) {
       if (deadline.HasPassed()) return draft.values();
       int best = draft.values()[v];
-      Cost least = draft.TimeAt(v, best);
+      Cost min_time = draft.TimeAt(v, best);
       for (int value = 0; value < model.size(v); ++value) {
         const Cost time = draft.TimeAt(v, value);
-        if (time >= least || draft.PeakAt(v, value) > limit_bytes) continue;
-        least = time;
+        if (time >= min_time || draft.PeakAt(v, value) > limit_bytes) continue;
+        min_time = time;
         best = value;
       }
       if (best == draft.values()[v]) continue;

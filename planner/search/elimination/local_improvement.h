@@ -1,10 +1,10 @@
 // Improve: better plans from plans there are, without proof.
 //
-// Concept: of two plans, one too large and one that fits, variable after
+// Concept: there are two plans, one too large and one that fits. Variable after
 // variable goes over from one to the other, and the fastest mixture that fits
 // is kept. A plan is polished by moving single variables, or one that becomes
-// faster and another that frees the bytes, as long as that makes the plan
-// faster and it still fits.
+// faster and another that frees the bytes. That goes on as long as the plan
+// gets faster and still fits.
 // In → Out: values by variable → values by variable, that fit. Stopped, they
 // are the best so far.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOCAL_IMPROVEMENT_H_
@@ -29,11 +29,14 @@ class Draft {
   const std::vector<int>& values() const { return values_; }
   Cost time() const;  // kNever if a pair is forbidden
   int64_t bytes() const { return bytes_; }
+  // The bytes with the largest transient.
   int64_t peak() const;
 
   // The time that `v` and its joins take at `value`.
   Cost TimeAt(int v, int value) const;
+  // peak() if `v` took `value`.
   int64_t PeakAt(int v, int value) const;
+  // `v` takes `value`. Costs the joins of `v`.
   void Move(int v, int value);
 
  private:

@@ -9,11 +9,11 @@
 namespace meshwright::search {
 bool MayMoveCosts(const Model& model) {
   const auto largest = [](const std::vector<Cost>& costs) {
-    Cost most = 0;
+    Cost max_cost = 0;
     for (const Cost cost : costs) {
-      if (cost < kNever) most = std::max(most, cost);
+      if (cost < kNever) max_cost = std::max(max_cost, cost);
     }
-    return most;
+    return max_cost;
   };
   std::vector<Cost> domains;
   for (const Domain& domain : model.domains) {

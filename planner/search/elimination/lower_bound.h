@@ -2,9 +2,9 @@
 // which plan.
 //
 // Concept: a model that is easily eliminated says it exactly (buckets.h). For
-// another, costs are moved until the bound hardly rises (message_passing.h),
-// and buckets split to a small size turn the moved costs into a plan and a
-// further bound. In → Out: model, order, multiplier → bound, plan. Threads and
+// another, costs are moved until the bound hardly rises (message_passing.h).
+// Buckets split to a small size turn the moved costs into a plan and a further
+// bound. In → Out: model, order, multiplier → bound, plan. Threads and
 // ownership: borrows the work budget and the deadline.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_

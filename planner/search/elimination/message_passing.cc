@@ -101,36 +101,36 @@ void MessagePassing::Draw(int v, const Side& side) {
   const Matrix& matrix = model_.matrices[join.matrix];
   std::vector<Cost>& near = (side.is_row ? rows_ : columns_)[side.join];
   const std::vector<Cost>& far = (side.is_row ? columns_ : rows_)[side.join];
-  least_.assign(near.size(), kNever);
+  minima_.assign(near.size(), kNever);
   const Rows rows{matrix.entries.data(), matrix.columns, matrix.rows,
                   matrix.columns};
   if (side.is_row) {
-    MinOverColumns(rows, far.data(), least_.data());
+    MinOverColumns(rows, far.data(), minima_.data());
   } else {
-    MinOverRows(rows, far.data(), least_.data());
+    MinOverRows(rows, far.data(), minima_.data());
   }
   for (size_t c = 0; c < near.size(); ++c) {
     if (own_[v][c] >= kDead) continue;
-    if (least_[c] >= kDead) {
+    if (minima_[c] >= kDead) {
       own_[v][c] = kDead;
       continue;
     }
-    own_[v][c] += least_[c] + near[c];
-    near[c] = -least_[c];
+    own_[v][c] += minima_[c] + near[c];
+    near[c] = -minima_[c];
   }
 }
 
 // The joins behind the variable guarantee nothing more, so choices through a
 // value cost more than the bound of all by what it exceeds the least by.
 void MessagePassing::Bury(int v) {
-  const Cost least = *std::min_element(own_[v].begin(), own_[v].end());
+  const Cost min_cost = *std::min_element(own_[v].begin(), own_[v].end());
   is_empty_ = true;
-  if (least >= kDead) return;
+  if (min_cost >= kDead) return;
   const std::vector<Cost>& transients = transients_[model_.variables[v].domain];
-  const Cost most = cutoff_.max_cost - (bound_ - 2 * rounding_) + least;
+  const Cost max_own = cutoff_.max_cost - (bound_ - 2 * rounding_) + min_cost;
   for (size_t c = 0; c < own_[v].size(); ++c) {
     Cost& own = own_[v][c];
-    if (own < kDead && own + transients[c] <= most) {
+    if (own < kDead && own + transients[c] <= max_own) {
       is_empty_ = false;
       continue;
     }
@@ -158,17 +158,17 @@ void MessagePassing::HandOn(int v, const std::vector<Side>& sides, int shares) {
   }
 }
 
-Cost MessagePassing::FindLeast(int join) const {
+Cost MessagePassing::FindMin(int join) const {
   const Matrix& matrix = model_.matrices[model_.joins[join].matrix];
   std::vector<Cost> by_row(matrix.rows);
   MinOverColumns(
       {matrix.entries.data(), matrix.columns, matrix.rows, matrix.columns},
       columns_[join].data(), by_row.data());
-  Cost least = kDead;
+  Cost min_cost = kDead;
   for (int row = 0; row < matrix.rows; ++row) {
-    least = std::min(least, by_row[row] + rows_[join][row]);
+    min_cost = std::min(min_cost, by_row[row] + rows_[join][row]);
   }
-  return least;
+  return min_cost;
 }
 
 Cost MessagePassing::Bound() const {
@@ -178,9 +178,9 @@ Cost MessagePassing::Bound() const {
     bound += *std::min_element(own.begin(), own.end());
   }
   for (size_t j = 0; j < model_.joins.size(); ++j) {
-    const Cost least = FindLeast(static_cast<int>(j));
-    if (least >= kDead / 2) return kNever;
-    bound += least;
+    const Cost min_cost = FindMin(static_cast<int>(j));
+    if (min_cost >= kDead / 2) return kNever;
+    bound += min_cost;
   }
   return bound;
 }
@@ -219,18 +219,18 @@ Keep MessagePassing::Alive() const {
 Potentials MessagePassing::Moved() const {
   Potentials moved{.base = bound_, .own = own_};
   for (std::vector<Cost>& own : moved.own) {
-    const Cost least = *std::min_element(own.begin(), own.end());
-    for (Cost& cost : own) cost = cost >= kDead ? kNever : cost - least;
+    const Cost min_cost = *std::min_element(own.begin(), own.end());
+    for (Cost& cost : own) cost = cost >= kDead ? kNever : cost - min_cost;
   }
   for (size_t j = 0; j < model_.joins.size(); ++j) {
     Matrix matrix = model_.matrices[model_.joins[j].matrix];
-    const Cost least = FindLeast(static_cast<int>(j));
+    const Cost min_cost = FindMin(static_cast<int>(j));
     for (int row = 0; row < matrix.rows; ++row) {
       for (int column = 0; column < matrix.columns; ++column) {
         Cost& entry =
             matrix.entries[static_cast<size_t>(row) * matrix.columns + column];
         entry += rows_[j][row] + columns_[j][column];
-        entry = entry >= kDead ? kNever : entry - least;
+        entry = entry >= kDead ? kNever : entry - min_cost;
       }
     }
     moved.joins.push_back(std::move(matrix));

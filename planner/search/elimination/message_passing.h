@@ -2,15 +2,14 @@
 // joins.
 //
 // Concept: costs may be moved from a variable to its joins and back without
-// changing what any choice costs; the sum of all minima bounds every choice
+// changing what any choice costs. The sum of all minima bounds every choice
 // from below, and the movement seeks to make it large. A pass goes through the
-// variables in rising order and back: each draws in what its joins to earlier
-// variables guarantee, and hands on equal shares to its joins to later ones
-// (sequential reweighted message passing). On a path one pass is exact; on a
-// graph of any width a pass costs the same per join.
-// While a variable holds what it has drawn in, the bound through each of its
-// values is known; values through which nothing stays within the cutoff are
-// dead, and no longer count.
+// variables in rising order and back (sequential reweighted message passing).
+// Each draws in what its joins to earlier variables guarantee, and hands on
+// equal shares to its joins to later ones. On a path one pass is exact; on a
+// graph of any width a pass costs the same per join. While a variable holds
+// what it has drawn in, the bound through each of its values is known. Values
+// through which nothing stays within the cutoff are dead, and no longer count.
 // In → Out: model, cutoff → bound, a plan, values alive, moved costs. The
 // cutoff may change: costs stay where they were moved to.
 // Source: Kolmogorov, A new look at reweighted message passing (2015). Shares
@@ -42,7 +41,7 @@ class MessagePassing {
   // Borrows the model. No charged choice that is allowed costs kNever / 4.
   MessagePassing(const Model& model, const Cutoff& cutoff);
 
-  // What is dead must not matter under this cutoff either.
+  // Values that are dead must not matter under this cutoff either.
   void SetCutoff(const Cutoff& cutoff);
 
   // Forward and back. False once no choice within the cutoff is left. One that
@@ -58,7 +57,10 @@ class MessagePassing {
   // One variable after the other, what costs least beside those before.
   std::vector<int> Values() const;
 
+  // The values of every variable that are not dead.
   Keep Alive() const;
+  // The costs as they lie now, with bound() as their base; a dead value costs
+  // kNever.
   Potentials Moved() const;
 
  private:
@@ -72,7 +74,7 @@ class MessagePassing {
   void HandOn(int v, const std::vector<Side>& sides, int shares);
   void Bury(int v);
   Cost Bound() const;
-  Cost FindLeast(int join) const;
+  Cost FindMin(int join) const;
 
   const Model& model_;
   Cutoff cutoff_;
@@ -82,7 +84,7 @@ class MessagePassing {
   std::vector<std::vector<Cost>> own_;
   std::vector<std::vector<Cost>> rows_;     // added to a join, by its rows
   std::vector<std::vector<Cost>> columns_;  // and by its columns
-  std::vector<Cost> least_;
+  std::vector<Cost> minima_;
   Cost rounding_ = 0;
   Cost bound_ = 0;
   bool is_empty_ = false;

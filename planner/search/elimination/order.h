@@ -2,9 +2,9 @@
 //
 // Concept: eliminating a variable joins its neighbours with one another; the
 // table this needs has the product of their domains for a size. Variables with
-// at most two neighbours go first, which is never wrong; the rest greedily, by
-// least table and, where few are left, by least fill; the order of fewer steps
-// wins.
+// at most two neighbours go first, which is never wrong. The rest go greedily,
+// by minimum table and, where few are left, by minimum fill; the order of fewer
+// steps wins.
 // In → Out: a model → a sequence of all its variables, and what it costs.
 // Stopped, it tries no more.
 // Ties: the variable of the smallest number, the first order found.
@@ -24,7 +24,7 @@ struct Order {
   double entries = 0;  // entries that are kept; both infinite if hopeless
 };
 
-// What this sequence costs.
+// The cost of this sequence.
 Order CountSteps(const Model& model, const std::vector<int>& sequence);
 
 Order ChooseOrder(const Model& model, const base::Deadline& deadline);

@@ -2,7 +2,7 @@
 //
 // Concept: variables keep their numbers. A join that has become constant, or
 // has an end with one value left, is absorbed into `base` and the times of the
-// other end; what it forbids stays in the domain, with a time of kNever.
+// other end. Values that it forbids stay in the domain, with a time of kNever.
 // In → Out: a model, the values that stay → a model.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_RESTRICT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_RESTRICT_H_

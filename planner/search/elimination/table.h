@@ -2,8 +2,8 @@
 //
 // Concept: a table is row-major over its scope, the last variable fastest. A
 // view reads a table, or a join's matrix, with any strides. Eliminate adds up
-// views and takes the minimum over one variable; its result is laid out for the
-// next elimination that reads it: the scope's variable that goes first comes
+// views and takes the minimum over one variable. Its result is laid out for the
+// next elimination that reads it. The scope's variable that goes first comes
 // first, so that this one's inner loop again runs over neighbouring entries.
 // Threads and ownership: views borrow what they read.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_TABLE_H_

@@ -30,21 +30,21 @@ TEST(MinPlusTest, AgreesWithPlainLoopsAtEverySize) {
       MinOverRows({entries.data(), stride, rows, columns}, base.data(),
                   out.data());
       for (int i = 0; i < columns; ++i) {
-        Cost least = kNever;
+        Cost min_cost = kNever;
         for (int j = 0; j < rows; ++j) {
-          least = std::min(least, base[j] + entries[j * stride + i]);
+          min_cost = std::min(min_cost, base[j] + entries[j * stride + i]);
         }
-        ASSERT_EQ(out[i], least);
+        ASSERT_EQ(out[i], min_cost);
       }
       std::vector<Cost> down(rows);
       MinOverColumns({entries.data(), stride, rows, columns}, next.data(),
                      down.data());
       for (int j = 0; j < rows; ++j) {
-        Cost least = kNever;
+        Cost min_cost = kNever;
         for (int i = 0; i < columns; ++i) {
-          least = std::min(least, entries[j * stride + i] + next[i]);
+          min_cost = std::min(min_cost, entries[j * stride + i] + next[i]);
         }
-        ASSERT_EQ(down[j], least);
+        ASSERT_EQ(down[j], min_cost);
       }
     }
   }
@@ -84,15 +84,15 @@ TEST(EliminateTest, AgreesWithEnumeration) {
     for (values[1] = 0; values[1] < shape.sizes[1]; ++values[1]) {
       for (values[2] = 0; values[2] < shape.sizes[2]; ++values[2]) {
         for (values[3] = 0; values[3] < shape.sizes[3]; ++values[3]) {
-          Cost least = kNever;
+          Cost min_cost = kNever;
           for (values[0] = 0; values[0] < shape.sizes[0]; ++values[0]) {
             Cost sum = own[values[0]];
             for (const View& view : views) {
               sum = Clamp(sum + view.costs[view.Offset(values)]);
             }
-            least = std::min(least, sum);
+            min_cost = std::min(min_cost, sum);
           }
-          ASSERT_EQ(out.costs[result.Offset(values)], least) << round;
+          ASSERT_EQ(out.costs[result.Offset(values)], min_cost) << round;
         }
       }
     }

@@ -13,8 +13,8 @@ Extent FindExtent(const Matrix& matrix) {
   Extent extent;
   for (const Cost entry : matrix.entries) {
     const bool is_never = entry >= kNever;
-    extent.least = std::min(extent.least, entry);
-    extent.most = std::max(extent.most, is_never ? 0 : entry);
+    extent.min = std::min(extent.min, entry);
+    extent.max = std::max(extent.max, is_never ? 0 : entry);
     extent.has_never = extent.has_never | is_never;
   }
   return extent;

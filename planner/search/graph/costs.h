@@ -3,7 +3,7 @@
 // Concept: solvers add costs and take minima. kNever is the neutral element of
 // the minimum: a forbidden pair. Every stored cost is at most kNever, so three
 // of them add up without overflow; Clamp brings a sum back. A finite sum that
-// reaches kNever (26 days in picoseconds) is treated as never, and the search
+// reaches kNever (26 days in picoseconds) is treated as never. The search
 // reports it as out of range rather than as infeasible.
 // Units: picoseconds, or bytes where the least memory is sought.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_GRAPH_COSTS_H_
@@ -70,10 +70,10 @@ inline Cost Charge(int64_t multiplier, int64_t bytes) {
 // bytes; 0 where either is not positive.
 int64_t FindMultiplier(Cost time, int64_t bytes);
 
-// What the entries of a matrix lie between.
+// The range of a matrix's entries.
 struct Extent {
-  Cost least = kNever;
-  Cost most = 0;  // of those below kNever
+  Cost min = kNever;
+  Cost max = 0;  // of those below kNever
   bool has_never = false;
 };
 
@@ -92,7 +92,7 @@ struct MatrixSet {
 // Large, and mostly left as they are: shared, not copied.
 using Matrices = std::shared_ptr<const MatrixSet>;
 
-// What a search minimises: a vector per unary kind and the matrices.
+// The costs that a search minimises: a vector per unary kind and the matrices.
 struct Costs {
   std::vector<std::vector<Cost>> unaries;
   Matrices matrices;

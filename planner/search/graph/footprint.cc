@@ -23,7 +23,7 @@ Footprint ComputeFootprint(const Graph& graph, const std::vector<int>& slots) {
 }
 
 int64_t ComputeMinTransient(const Graph& graph) {
-  int64_t least = 0;
+  int64_t min_transient = 0;
   for (const UnaryKind& kind : graph.unaries) {
     std::optional<int64_t> smallest;
     for (size_t c = 0; c < kind.time.size(); ++c) {
@@ -31,9 +31,9 @@ int64_t ComputeMinTransient(const Graph& graph) {
       smallest =
           std::min(smallest.value_or(kind.transient[c]), kind.transient[c]);
     }
-    least = std::max(least, smallest.value_or(0));
+    min_transient = std::max(min_transient, smallest.value_or(0));
   }
-  return least;
+  return min_transient;
 }
 
 }  // namespace meshwright::search

@@ -8,8 +8,8 @@
 //   node of 5 copies:   first ──run of 3──▶ last ──edge──▶ first of the next
 //
 // Unary kinds: slots with equal type, equal allowed configurations and (when
-// tied) equal repeat share one vector of costs, which is what lets equal
-// neighbours be folded.
+// tied) equal repeat share one vector of costs. That lets equal neighbours be
+// folded.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_GRAPH_GRAPH_H_
 #define MESHWRIGHT_PLANNER_SEARCH_GRAPH_GRAPH_H_
 

@@ -34,15 +34,15 @@ Cost SumWalk(const Matrix& step, int at, const std::vector<int>& values) {
 Cost MinCost(const Matrix& step, int from, int to, int steps) {
   int walks = 1;
   for (int i = 0; i + 1 < steps; ++i) walks *= kSize;
-  Cost least = kNever;
+  Cost min_cost = kNever;
   for (int w = 0; w < walks; ++w) {
     std::vector<int> values(steps, to);
     for (int i = steps - 2, rest = w; i >= 0; --i, rest /= kSize) {
       values[i] = rest % kSize;
     }
-    least = std::min(least, SumWalk(step, from, values));
+    min_cost = std::min(min_cost, SumWalk(step, from, values));
   }
-  return least;
+  return min_cost;
 }
 
 TEST(PowersTest, HoldBestWalks) {
@@ -55,13 +55,13 @@ TEST(PowersTest, HoldBestWalks) {
       for (int pair = 0; pair < kSize * kSize; ++pair) {
         const int from = pair / kSize;
         const int to = pair % kSize;
-        const Cost least = MinCost(step, from, to, 1 << level);
-        ASSERT_EQ(powers.cost(level, from, to), least);
-        if (least >= kNever) continue;
+        const Cost min_cost = MinCost(step, from, to, 1 << level);
+        ASSERT_EQ(powers.cost(level, from, to), min_cost);
+        if (min_cost >= kNever) continue;
         std::vector<int> values;
         powers.Expand(level, from, to, values);
         ASSERT_EQ(values.back(), to);
-        ASSERT_EQ(SumWalk(step, from, values), least);
+        ASSERT_EQ(SumWalk(step, from, values), min_cost);
       }
     }
   }

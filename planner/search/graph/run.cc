@@ -62,9 +62,9 @@ void Run::SolveTail(const std::vector<Cost>& unary,
     return values;
   };
   tail_.push_back(add(rest));
-  const int64_t most = std::min(copies_, Budget(copies_, unary.size()));
+  const int64_t max_tail = std::min(copies_, Budget(copies_, unary.size()));
   Cost step = 0;  // from one period to the one before
-  while (static_cast<int64_t>(tail_.size()) < most && period_ == 0) {
+  while (static_cast<int64_t>(tail_.size()) < max_tail && period_ == 0) {
     tail_.push_back(add(MinPlus(inner_, tail_.back())));
     const size_t last = tail_.size() - 1;
     for (size_t period = 1; period <= std::min(last, kLongestPeriod);
@@ -109,11 +109,11 @@ void Run::Fold(Powers& powers, int64_t left) {
 
 int Run::Best(int from, const std::vector<Cost>& next) const {
   int best = 0;
-  Cost least = kNever;
+  Cost min_cost = kNever;
   for (size_t d = 0; d < next.size(); ++d) {
     const Cost cost = inner_.at(from, d) + next[d];
-    if (cost < least) {
-      least = cost;
+    if (cost < min_cost) {
+      min_cost = cost;
       best = d;
     }
   }

@@ -4,8 +4,8 @@
 // ways, tried in this order, all exact:
 //   1. copy by copy, keeping the vectors;
 //   2. as soon as two vectors, `period` copies apart, differ by a constant, all
-//      earlier copies repeat those between them, for (min,+) maps commute with
-//      adding a constant;
+//      earlier copies repeat those between them. ((min,+) maps commute with
+//      adding a constant.)
 //   3. if that has not happened after some k log n copies, Powers.
 // Choices are read off from the first copy on; of equal costs the smallest
 // configuration is taken.
@@ -26,6 +26,7 @@ namespace meshwright::search {
 // Powers by (unary kind, matrix, direction), shared by runs of one Costs.
 class PowersCache {
  public:
+  // Made at the first call; valid as long as the cache.
   Powers& FindPowers(int unary, const std::vector<Cost>& costs, int matrix,
                      const MatrixView& link);
 

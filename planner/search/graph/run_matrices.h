@@ -1,8 +1,9 @@
 // RunMatrices: the joins of a component, each as one matrix.
 //
-// Concept: the matrix of a run holds the least cost from the first to the last
-// copy, without the costs of those two; any other join has its own matrix. Each
-// matrix is made once. Once both ends are chosen, Between reads off the copies.
+// Concept: the matrix of a run holds the minimum cost from the first to the
+// last copy, without the costs of those two. Any other join has its own matrix.
+// Each matrix is made once. Once both ends are chosen, Between reads off the
+// copies.
 // Threads and ownership: borrows the graph, the costs and the powers; what it
 // gives lives as long as it.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_GRAPH_RUN_MATRICES_H_
@@ -23,6 +24,7 @@ class RunMatrices {
   RunMatrices(const Graph& graph, const Costs& costs, PowersCache& powers)
       : graph_(graph), costs_(costs), powers_(powers) {}
 
+  // Made at the first call; valid as long as this object.
   const Matrix& FindMatrix(const Join& join);
 
   // The configurations of a run's inner copies on a best walk from `from` to

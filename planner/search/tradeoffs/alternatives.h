@@ -2,10 +2,10 @@
 //
 // Concept: a choice is a configuration that the plan gives to some segments of
 // a type. It is forbidden where the plan has it, the rest of the plan is free
-// again, and the problem is solved again: what the fastest plan then takes more
-// is what the choice saves. So a choice that matters only through what its
-// neighbours take beside it is not praised for it. Configurations that mean
-// the same to people (`alike`) are one choice.
+// again, and the problem is solved again. The choice saves the time that the
+// fastest plan then takes more. So a choice that matters only through what its
+// neighbours take beside it is not praised for it. Configurations that mean the
+// same to people (`alike`) are one choice.
 // In → Out: a valid problem and a plan → one Alternative per choice, in order
 // of appearance.
 // Errors: those of Solve and Evaluate.

@@ -23,18 +23,19 @@ class Tracer {
       : problem_(problem), points_(points), options_(options) {}
 
   absl::StatusOr<MemoryFront> Run() {
-    const int64_t most = problem::UsableBytes(problem_).value_or(
+    const int64_t max_bytes = problem::UsableBytes(problem_).value_or(
         std::numeric_limits<int64_t>::max());
     problem_.headroom_percent = 0;
-    ASSIGN_OR_RETURN(const bool is_feasible, Search(most));
+    ASSIGN_OR_RETURN(const bool is_feasible, Search(max_bytes));
     if (!is_feasible) {
       front_.is_complete = true;
       return std::move(front_);
     }
     // The limit that nothing fits says what the least memory is.
-    RETURN_IF_ERROR(FindLeast());
-    if (Size() < points_ && front_.points.front().plan.peak_bytes > least_) {
-      RETURN_IF_ERROR(Search(least_).status());
+    RETURN_IF_ERROR(FindMinBytes());
+    if (Size() < points_ &&
+        front_.points.front().plan.peak_bytes > min_bytes_) {
+      RETURN_IF_ERROR(Search(min_bytes_).status());
     }
     for (int64_t search = kSearchesPerPoint * points_;
          search > 0 && Size() < points_ && !options_.deadline.HasPassed();
@@ -44,7 +45,7 @@ class Tracer {
       RETURN_IF_ERROR(Search(LimitAfter(*widest)).status());
     }
     RETURN_IF_ERROR(LowerPoints());
-    front_.is_complete = front_.points.front().plan.peak_bytes == least_ &&
+    front_.is_complete = front_.points.front().plan.peak_bytes == min_bytes_ &&
                          !Widest().has_value() && IsExact();
     return std::move(front_);
   }
@@ -58,8 +59,8 @@ class Tracer {
         [](const FrontPoint& p) { return p.lower_bound == p.plan.time; });
   }
 
-  absl::Status FindLeast() {
-    least_ = 0;
+  absl::Status FindMinBytes() {
+    min_bytes_ = 0;
     front_.least_memory_bytes = 0;
     if (front_.points.front().plan.peak_bytes == 0) return {};
     problem_.memory_limit_bytes = 0;
@@ -67,14 +68,14 @@ class Tracer {
     if (answer.ok() && answer->plan.has_value()) {
       if (Size() < points_) Add(*std::move(answer), 0);
     } else if (answer.ok()) {
-      least_ = answer->least_memory_bytes.value_or(0);
+      min_bytes_ = answer->least_memory_bytes.value_or(0);
     } else if (answer.status().code() == absl::StatusCode::kResourceExhausted) {
       // Unproved: what is known to fit is the end of the front.
-      least_ = front_.points.front().plan.peak_bytes;
+      min_bytes_ = front_.points.front().plan.peak_bytes;
     } else {
       return answer.status();
     }
-    front_.least_memory_bytes = least_;
+    front_.least_memory_bytes = min_bytes_;
     return {};
   }
 
@@ -127,7 +128,8 @@ class Tracer {
     for (size_t i = Size(); i > 0; --i) {
       FrontPoint& point = front_.points[i - 1];
       // Within so many bytes every plan is slower, as far as is known.
-      int64_t slower = i > 1 ? front_.points[i - 2].limit_bytes : least_ - 1;
+      int64_t slower =
+          i > 1 ? front_.points[i - 2].limit_bytes : min_bytes_ - 1;
       for (int64_t limit = point.plan.peak_bytes - 1;
            limit > slower && searches > 0 && !options_.deadline.HasPassed();
            --searches) {
@@ -153,7 +155,7 @@ class Tracer {
 
   std::optional<size_t> Widest() const {
     std::optional<size_t> widest;
-    double most = 0;
+    double max_area = 0;
     for (size_t i = 0; i + 1 < front_.points.size(); ++i) {
       if (!IsOpen(i)) continue;
       const FrontPoint& a = front_.points[i];
@@ -161,8 +163,8 @@ class Tracer {
       const double area =
           static_cast<double>(b.plan.peak_bytes - a.limit_bytes) *
           static_cast<double>((a.plan.time - b.plan.time).count());
-      if (widest.has_value() && area <= most) continue;
-      most = area;
+      if (widest.has_value() && area <= max_area) continue;
+      max_area = area;
       widest = i;
     }
     return widest;
@@ -180,7 +182,7 @@ class Tracer {
   const int64_t points_;
   const Options& options_;
   MemoryFront front_;
-  int64_t least_ = 0;
+  int64_t min_bytes_ = 0;
 };
 
 }  // namespace

@@ -2,9 +2,10 @@
 //
 // Concept: a search within a limit L gives a plan of peak p <= L and a bound:
 // no plan within L is faster. So between p and L the front is known. The ends
-// come first, the fastest plan and that of least memory; then the limit is set
-// where the front is known worst, between two points whose rectangle is
-// largest, until there are as many points as asked, or every limit is known.
+// come first, the fastest plan and that of minimum memory. Then the limit is
+// set where the front is known worst, between two points whose rectangle is
+// largest. That ends when there are as many points as asked, or every limit is
+// known.
 //
 //   seconds  *...            * plan, . the limits it is the answer to
 //              ?  *.....     ? between: no faster than the next plan's bound
@@ -13,7 +14,7 @@
 //
 // In → Out: a valid problem, points → points of rising memory; fewer when there
 // are fewer, or when the deadline came.
-// Errors: those of Solve.
+// Errors: kInvalidArgument for a number of points out of range; those of Solve.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_TRADEOFFS_PARETO_FRONT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_TRADEOFFS_PARETO_FRONT_H_
 

@@ -4,10 +4,10 @@
 // hair may not be so any more. A plan ties with the fastest if its time lies
 // within the fastest one's interval (uncertainty.h), and at most a share of it
 // above. Of those that tie, and in which all segments of a type take one
-// configuration, the first in a fixed order is taken: type by type, those of
-// most copies first, the lowest number of a configuration. Numbers know nothing
-// of times; in a profile space 0 is data parallelism. Where none of them ties,
-// the fastest stays.
+// configuration, the first in a fixed order is taken. The order goes type by
+// type, those of most copies first, by the number of the configuration. Numbers
+// know nothing of times; in a profile space 0 is data parallelism. Where none
+// of them ties, the fastest stays.
 //
 //   fastest ────────┤ interval
 //      *   3   1      0                1, 3: others that tie

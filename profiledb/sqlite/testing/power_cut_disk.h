@@ -10,12 +10,11 @@
 //   cut off       the writes up to one of them, which is torn
 //   reordered     any sectors of any writes: a late one without an early one
 //
-// A file that was made and never synced may be missing, one that was deleted
-// without a sync of its folder may be back (the first sync of a new file syncs
-// its folder, too). From the cut on every call fails,
-// until Restore puts on the disk what was left.
-// It fails single calls, too: a full disk, a sync or a write that reports an
-// error.
+// A file that was made and never synced may be missing. One that was deleted
+// without a sync of its folder may be back. (The first sync of a new file syncs
+// its folder, too.) From the cut on every call fails, until Restore puts on the
+// disk what was left. It fails single calls, too: a full disk, a sync or a
+// write that reports an error.
 // Simplifications: what was not written keeps its bytes (SQLite's "powersafe
 // overwrite"), and the shared memory of a write-ahead log is lost whole.
 // Threads: files as SQLite uses them; the rest from one thread, while no
@@ -46,7 +45,7 @@ class PowerCutDisk {
   // is closed.
   void Restore();
 
-  // What happened so far.
+  // The operations so far.
   struct Tally {
     int64_t writes = 0;
     int64_t syncs = 0;

@@ -1,5 +1,5 @@
-// Memory for what a host receives: asked for as a whole, before anything
-// starts, so that a plan too large for the host is one clear sentence.
+// Memory for what a host receives. It is asked for as a whole, before anything
+// starts. A plan too large for the host is then one clear sentence.
 //
 // Errors: kResourceExhausted, with the task at which it does not fit.
 #ifndef MESHWRIGHT_WORKER_COMM_EXECUTOR_MEMORY_H_

@@ -1,23 +1,24 @@
 // RunRank: one host's part in a plan.
 //
-// Concept: waits until all ranks are there, gets and sends the slices in the
-// order of the plan, verifies every slice against its sender's checksum, and
-// makes them visible. A receiver says READY once its incoming port is free of
-// earlier tasks; a sender starts a task once its outgoing port is free and all
-// receivers are ready. The first unfinished task of the order always may run,
-// so that no plan blocks.
-// What arrives stays in staging until the leader has heard from every rank that
-// it verified everything; then, and only then, destinations are replaced, on
-// all ranks. After an error every destination is as it was.
+// Concept: waits until all ranks are there, then gets and sends the slices in
+// the order of the plan. It verifies every slice against its sender's checksum,
+// and makes them visible. A receiver says READY once its incoming port is free
+// of earlier tasks. A sender starts a task once its outgoing port is free and
+// all receivers are ready. The first unfinished task of the order always may
+// run, so that no plan blocks. Received bytes stay in staging until the leader
+// has heard from every rank that it verified everything. Then, and only then,
+// destinations are replaced, on all ranks. After an error every destination is
+// as it was.
 // In → Out: a valid plan, this host, its sources → destinations, and a report.
 // Threads: runs in the caller's; ranks of several threads share nothing.
 // Errors: kInvalidArgument (a source of another size), kResourceExhausted
 // (slices that do not fit in memory), those of the transport, kDataLoss (a
-// checksum differs), kDeadlineExceeded (a transfer stands still). Whoever sees
-// one first informs the others, and all report the same sentence.
-// One gap remains, as in every commit over a network: if the leader dies while
-// it says COMMIT, those that heard it, or of it, have published, and the others
-// say that they cannot know (docs/decisions/resharding-executor.md).
+// checksum differs), kDeadlineExceeded (a transfer stands still), kCancelled
+// (closed before the plan was done). Whoever sees one first informs the others,
+// and all report the same sentence. One gap remains, as in every commit over a
+// network: the leader may die while it says COMMIT. Those that heard it, or of
+// it, have then published, and the others say that they cannot know
+// (docs/decisions/resharding-executor.md).
 // Source: papers/cross_mesh_resharding.txt, section 3; design.md section 8.
 #ifndef MESHWRIGHT_WORKER_COMM_EXECUTOR_RANK_H_
 #define MESHWRIGHT_WORKER_COMM_EXECUTOR_RANK_H_

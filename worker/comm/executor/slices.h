@@ -1,6 +1,6 @@
 // Slices of a plan from files or from a seed, and to files.
 //
-// Concept: a sender's slice is the file DIR/ID, ID being the task's; without a
+// Concept: a sender's slice is the file DIR/ID, ID being the task's. Without a
 // folder it is made from a seed, the same on every machine, for measuring and
 // for tests. A received slice is written to DIR/ID under another name first.
 // Errors: kInvalidArgument for an id that names no file, those of base/file.h.

@@ -1,7 +1,7 @@
 // RunningChecksum: XXH3 (64 bit) of a slice whose bytes come bit by bit.
 //
-// Concept: the bytes lie where they will stay; `Advance` hashes those up to an
-// offset that are not hashed yet, so that the work is spread over the transfer
+// Concept: the bytes lie where they will stay. `Advance` hashes those up to an
+// offset that are not hashed yet. The work is thus spread over the transfer
 // instead of standing at its end. XXH3 finds errors, not attackers.
 // Threads: one at a time.
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_CHECKSUM_H_
@@ -23,6 +23,7 @@ class RunningChecksum {
 
   // All bytes below `end` are final. Smaller than before: nothing to do.
   void Advance(int64_t end);
+  // Whether all bytes are hashed.
   bool whole() const;
   // Of the bytes so far.
   uint64_t value() const;

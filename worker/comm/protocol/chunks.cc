@@ -33,16 +33,17 @@ double EstimatePipelineSeconds(int64_t bytes, int64_t chunks, int hops,
 }
 
 int64_t ChooseChunks(int64_t bytes, int hops, const base::Link& link) {
-  const int64_t least = CeilDivide(bytes, kMaxChunkBytes);
-  const int64_t most = std::max(least, bytes / kMinChunkBytes);
+  const int64_t min_chunks = CeilDivide(bytes, kMaxChunkBytes);
+  const int64_t max_chunks = std::max(min_chunks, bytes / kMinChunkBytes);
   const double streamed =
       static_cast<double>(hops - 1) * static_cast<double>(bytes) * link.beta;
-  if (streamed <= 0) return least;
+  if (streamed <= 0) return min_chunks;
   const double ideal = std::sqrt(streamed / Alpha(link));
-  if (!(ideal < static_cast<double>(most))) return most;
+  if (!(ideal < static_cast<double>(max_chunks))) return max_chunks;
   // The model is convex in K, so that one of the neighbours is the least.
-  const int64_t below = std::clamp(static_cast<int64_t>(ideal), least, most);
-  const int64_t above = std::min(below + 1, most);
+  const int64_t below =
+      std::clamp(static_cast<int64_t>(ideal), min_chunks, max_chunks);
+  const int64_t above = std::min(below + 1, max_chunks);
   return EstimatePipelineSeconds(bytes, above, hops, link) <
                  EstimatePipelineSeconds(bytes, below, hops, link)
              ? above
@@ -69,11 +70,11 @@ int64_t ChunkBytes(const Plan& plan, const Task& task) {
           ? task.chunks
           : ChooseChunks(task.size_bytes, CountHops(plan, task), plan.link);
   const double prompt = plan.deadline_seconds / 8 / plan.link.beta;
-  const int64_t most =
+  const int64_t max_bytes =
       prompt < static_cast<double>(kMaxChunkBytes)
           ? std::max(static_cast<int64_t>(prompt), kMinChunkBytes)
           : kMaxChunkBytes;
-  return std::min(CeilDivide(task.size_bytes, chunks), most);
+  return std::min(CeilDivide(task.size_bytes, chunks), max_bytes);
 }
 
 }  // namespace meshwright::worker::comm

@@ -1,13 +1,13 @@
 // ChooseChunks: into how many chunks a slice is cut.
 //
 // Concept: a chunk is forwarded once it is whole. Through `hops` links one
-// after the other, K chunks take (K + hops - 1) (alpha + bytes beta / K): more
+// after the other, K chunks take (K + hops - 1) (alpha + bytes beta / K). More
 // chunks shorten the way to the last receiver, and each costs an alpha. The
-// least lies at K = sqrt((hops - 1) bytes beta / alpha); the paper's 1 GB over
-// three links of 10 Gb/s with an alpha of 0.1 ms makes 131.
-// Alpha is what one more chunk costs, its header (frame.h) at least.
-// A chunk holds 4 KiB at least (less is all header) and 8 MiB at most (so that
-// a rank hears of a lost peer between two chunks).
+// minimum lies at K = sqrt((hops - 1) bytes beta / alpha). The paper's 1 GB
+// over three links of 10 Gb/s with an alpha of 0.1 ms makes 131. Alpha is what
+// one more chunk costs, its header (frame.h) at least. A chunk holds 4 KiB at
+// least (less is all header). It holds 8 MiB at most, so that a rank hears of a
+// lost peer between two chunks.
 // Source: papers/cross_mesh_resharding.txt, section 3.1, T^bc, with the alpha
 // per chunk that it leaves out; design.md section 8, link model.
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_CHUNKS_H_
@@ -34,9 +34,9 @@ int64_t ChooseChunks(int64_t bytes, int hops, const base::Link& link);
 // last receiver.
 int CountHops(const Plan& plan, const Task& task);
 
-// ceil(size / chunks), with the task's own number of chunks where it has one
-// and never over kMaxChunkBytes, nor over what crosses the link in an eighth
-// of the deadline: a chunk on its way must not look like a link that is down.
+// ceil(size / chunks), with the task's own number of chunks where it has one.
+// It is at most kMaxChunkBytes and at most what crosses the link in an eighth
+// of the deadline. A chunk on its way must not look like a link that is down.
 int64_t ChunkBytes(const Plan& plan, const Task& task);
 
 }  // namespace meshwright::worker::comm

@@ -10,10 +10,10 @@
 //                                      COMMIT --------------------->
 //           COMMIT is passed on, then the connection ends. ABORT takes its
 //           place where something failed; BEAT only says "alive".
-// Shapes: 32 bytes, little-endian, then `payload_bytes` of payload: a chunk's
-// bytes, ABORT's sentence, HELLO's fingerprint of the plan, the name of a
-// channel, the length (4 bytes) of a chunk that comes over one. Errors: Decode
-// gives kDataLoss for bytes that are no frame.
+// Shapes: 32 bytes, little-endian, then `payload_bytes` of payload. That is a
+// chunk's bytes, ABORT's sentence, HELLO's fingerprint of the plan, the name of
+// a channel, or the length (4 bytes) of a chunk that comes over one. Errors:
+// Decode gives kDataLoss for bytes that are no frame.
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_FRAME_H_
 #define MESHWRIGHT_WORKER_COMM_PROTOCOL_FRAME_H_
 

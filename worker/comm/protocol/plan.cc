@@ -88,10 +88,10 @@ absl::Status ValidateTask(const Plan& plan, const Task& task) {
     return Invalid("task ", task.id, ": size_bytes is ", task.size_bytes,
                    ", more than ", kMaxBytes);
   }
-  const int64_t most = std::min(task.size_bytes, kMaxChunks);
-  if (task.chunks < 0 || task.chunks > most) {
+  const int64_t max_chunks = std::min(task.size_bytes, kMaxChunks);
+  if (task.chunks < 0 || task.chunks > max_chunks) {
     return Invalid("task ", task.id, ": chunks is ", task.chunks, ", but its ",
-                   task.size_bytes, " bytes make 1 to ", most);
+                   task.size_bytes, " bytes make 1 to ", max_chunks);
   }
   return ValidateReceivers(plan, task);
 }

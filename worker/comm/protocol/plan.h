@@ -1,10 +1,10 @@
 // Plan: what a group of hosts does to move the slices of one resharding.
 //
-// Concept: every host runs one rank (rank.h) with the same plan. Tasks
-// stand in the order of the schedule: a task occupies the outgoing port of its
-// sender and the incoming port of each receiver, and starts as soon as all of
-// these are free of earlier tasks. The first host is the leader: it says
-// START, and COMMIT once every rank has everything.
+// Concept: every host runs one rank (rank.h) with the same plan. Tasks stand in
+// the order of the schedule. A task occupies the outgoing port of its sender
+// and the incoming port of each receiver. It starts as soon as all of these are
+// free of earlier tasks. The first host is the leader: it says START, and
+// COMMIT once every rank has everything.
 // Shapes: `sender` and `receivers` are indices into `hosts`.
 // Units: bytes, seconds, seconds per byte.
 // Threads: plain values.
@@ -51,7 +51,7 @@ struct Task {
   int64_t chunks = 0;  // 0: chosen from the link (chunks.h)
 };
 
-// What carries the chunks; all else goes over TCP.
+// The transport of the chunks; all else goes over TCP.
 enum class Carrier {
   kTcp,
   kNccl,  // between the GPUs of the hosts (nccl_channels.h)

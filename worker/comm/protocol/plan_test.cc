@@ -126,15 +126,15 @@ TEST(ChunksTest, TheNumberIsTheModelsLeast) {
     const int hops = 1 + static_cast<int>(random() % 9);
     const base::Link link = {std::pow(10, exponent(random)),
                              std::pow(10, exponent(random) - 4)};
-    const int64_t least = (bytes + kMaxChunkBytes - 1) / kMaxChunkBytes;
-    const int64_t most = std::max(least, bytes / kMinChunkBytes);
-    double best = EstimatePipelineSeconds(bytes, least, hops, link);
-    for (int64_t k = least; k <= most; ++k) {
+    const int64_t min_chunks = (bytes + kMaxChunkBytes - 1) / kMaxChunkBytes;
+    const int64_t max_chunks = std::max(min_chunks, bytes / kMinChunkBytes);
+    double best = EstimatePipelineSeconds(bytes, min_chunks, hops, link);
+    for (int64_t k = min_chunks; k <= max_chunks; ++k) {
       best = std::min(best, EstimatePipelineSeconds(bytes, k, hops, link));
     }
     const int64_t chosen = ChooseChunks(bytes, hops, link);
-    EXPECT_GE(chosen, least);
-    EXPECT_LE(chosen, most);
+    EXPECT_GE(chosen, min_chunks);
+    EXPECT_LE(chosen, max_chunks);
     EXPECT_DOUBLE_EQ(EstimatePipelineSeconds(bytes, chosen, hops, link), best);
   }
 }

@@ -42,6 +42,7 @@ class Transfer {
 
   // The next chunk to send, if it is here; it stays the next until Sent.
   std::optional<Chunk> Next() const;
+  // `chunk` is what Next gave.
   void Sent(const Chunk& chunk);
   bool all_sent() const { return next_step_ == outgoing_.size(); }
 

@@ -1,9 +1,9 @@
 // TransferSteps: how a strategy moves one slice, link by link.
 //
-// Concept: a step carries a range of the slice from one rank to another. A
-// rank works off its outgoing steps in their order, chunk by chunk, and sends
-// a chunk as soon as it holds all of it: the sender holds the slice, anybody
-// else what earlier steps brought. With that, all strategies are lists:
+// Concept: a step carries a range of the slice from one rank to another. A rank
+// works off its outgoing steps in their order, chunk by chunk. It sends a chunk
+// as soon as it holds all of it. The sender holds the slice, anybody else what
+// earlier steps brought. With that, all strategies are lists:
 //
 //   send_receive       s>r1 all · s>r2 all · ...
 //   broadcast          s>r1 all · r1>r2 all · r2>r3 all ...

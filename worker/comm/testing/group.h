@@ -39,7 +39,7 @@ class Group {
   void AddAllSizes(Strategy strategy);
   // Small slices from any host to some others, by any strategy.
   void AddRandom(int tasks, std::mt19937& random);
-  // What others see in place of `rank`'s own port.
+  // The port that other ranks see in place of `rank`'s own.
   void Redirect(int rank, int port);
   int port(int rank) const { return ports_[rank]; }
   // `rank` gets a plan of its own.

@@ -46,7 +46,10 @@ class DeviceChannels {
   virtual ~DeviceChannels() = default;
 
   static constexpr size_t kIdBytes = kChannelBytes;
+  // The name of a channel that this end is about to open. Errors: see above.
   virtual absl::StatusOr<std::string> NewId() = 0;
+  // One end of the channel `id`, connecting at first; `sends`: this is the end
+  // that sends. Errors: see above.
   virtual absl::StatusOr<std::unique_ptr<DeviceChannel>> Open(
       const std::string& id, bool sends) = 0;
 };

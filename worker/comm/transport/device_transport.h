@@ -3,11 +3,11 @@
 //
 // Concept: control messages and checksums go over `control` (TCP), which also
 // finds who is lost. Once all peers are there, whoever sends chunks to a peer
-// names a channel (device_channels.h) and announces it over control; all
+// names a channel (device_channels.h) and announces it over control. All
 // channels stand before the rank hears that it is connected. A chunk is
-// announced over control and then moved by its channel; what comes after it
-// from that peer waits until it is here, but for ABORT. An error anywhere cuts
-// all channels, so that nobody waits for a peer that is gone.
+// announced over control and then moved by its channel. Later messages from
+// that peer wait until it is here, but for ABORT. An error anywhere cuts all
+// channels, so that nobody waits for a peer that is gone.
 //
 //   self ── CHUNK ──▶ control: DEVICE_CHUNK, its length ──▶ peer: Place
 //        └─ bytes ─────────▶ channel ────────────────────────▶ Arrived

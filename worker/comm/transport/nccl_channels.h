@@ -3,12 +3,12 @@
 // Concept: a channel is a communicator of two ranks, the sender 0 and the
 // receiver 1, with a stream and a buffer of its own. One communicator for all
 // ranks would be less to set up, but works off its sends and receives one after
-// the other, and a ring of ranks would wait for itself. Slices are in host
-// memory: what is sent is copied to the buffer first, what came is copied from
-// it when it is whole. Calls do not block (NCCL 2.14), so that Abort always
-// can. Not run on GPUs yet; device_transport_test.cc holds what does not need
-// them. Errors: Create gives kFailedPrecondition for a library or driver that
-// is not there, kInvalidArgument for a device that is not.
+// the other. A ring of ranks would wait for itself. Slices are in host memory:
+// what is sent is copied to the buffer first, what came is copied from it when
+// it is whole. Calls do not block (NCCL 2.14), so that Abort always can. Not
+// run on GPUs yet; device_transport_test.cc holds what does not need them.
+// Errors: Create gives kFailedPrecondition for a library or driver that is not
+// there, kInvalidArgument for a device that is not.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_NCCL_CHANNELS_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_NCCL_CHANNELS_H_
 

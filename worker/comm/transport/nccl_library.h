@@ -1,5 +1,6 @@
-// NcclLibrary and CudaDriver: what Meshwright calls of NCCL and of the CUDA
-// driver, found at run time, so that it builds and runs where neither is.
+// NcclLibrary and CudaDriver: the functions of NCCL and of the CUDA driver that
+// Meshwright calls. They are found at run time, so that it builds and runs
+// where neither is.
 //
 // Concept: the functions as the vendor declares them, with their types spelled
 // out: results are int (0: success), handles void*, device addresses uint64_t.
@@ -64,8 +65,11 @@ struct CudaDriver {
   static constexpr int kNotReady = 600;
   static constexpr unsigned kNonBlockingStream = 1;
 
+  // libcuda.so.1, where the linker looks. Errors: kFailedPrecondition, with the
+  // way out.
   static absl::StatusOr<std::shared_ptr<const CudaDriver>> Load();
 
+  // kUnavailable in the driver's words, unless `result` is success.
   absl::Status ToStatus(int result, const char* what) const;
 
   int (*get_error_name)(int result, const char** name) = nullptr;

@@ -1,11 +1,12 @@
 // TCP sockets, timers and the loop that runs them; Asio is behind this header.
 //
 // Concept: an operation is begun with a function that is called once, in Run,
-// when it is over. What the function holds lives until then, and so must the
-// socket and the bytes.
+// when it is over. The objects that the function holds live until then, and so
+// must the socket and the bytes.
 // Threads: all in that of Run. Run ends once no operation is left.
 // Errors: kCancelled for an operation whose socket was closed here,
 // kUnavailable in the network's words for what the other end or the way did.
+// Listen gives kInvalidArgument for an address that is not HOST:PORT.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_TCP_SOCKET_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_TCP_SOCKET_H_
 
@@ -34,11 +35,15 @@ class TcpListener {
   TcpListener(TcpListener&&) noexcept;
   TcpListener& operator=(TcpListener&&) noexcept;
 
+  // The one that was taken.
   int port() const;
+  // Calls what is due until nothing is left to wait for.
   void Run();
+  // Has Run make this call. From any thread.
   void Post(std::function<void()> call);
   // kAborted for a caller that hung up before it was heard.
   void Accept(TcpSocket& socket, Done done);
+  // Takes no more callers.
   void Close();
 
  private:
@@ -56,15 +61,19 @@ class TcpSocket {
 
   // To HOST:PORT.
   void Connect(const std::string& address, Done done);
+  // Sends small messages at once, and buffers this much in the kernel.
   void Configure(int send_buffer_bytes);
   // All of the bytes; `heard` is called when some of them came.
   void Read(std::span<std::byte> bytes, Done done,
             std::function<void()> heard = nullptr);
   // At least one.
   void ReadSome(std::span<std::byte> bytes, Done done);
+  // All of both. One at a time; the bytes must live until `done`.
   void Write(std::span<const std::byte> header,
              std::span<const std::byte> payload, Done done);
+  // The other end reads its end after what was written; reading goes on.
   void EndSending();
+  // Operations under way end with kCancelled.
   void Close();
 
  private:
@@ -82,6 +91,7 @@ class TcpTimer {
   // called after Cancel.
   void After(std::chrono::steady_clock::duration time,
              std::function<void()> call);
+  // The function that was set is not called, unless it is due already.
   void Cancel();
 
  private:

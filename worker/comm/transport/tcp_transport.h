@@ -1,14 +1,14 @@
 // TcpTransport: the ranks' connections over TCP.
 //
-// Concept: one connection per pair of peers (plan.h, FindPeers); the one that
+// Concept: one connection per pair of peers (plan.h, FindPeers). The one that
 // stands later among the hosts calls, again and again until the other listens
 // or `connect_seconds` are over. Each says HELLO with the plan's fingerprint,
 // so that a rank with another plan hears of it. Afterwards BEATs tell silence
-// and death apart: every eighth of the deadline each rank sends something, and
-// a rank that has sent nothing for half of the deadline is lost.
-// The kernel's send buffer holds about 20 ms of the link: enough to ride over
-// a busy processor, and little enough that "sent" means it (ports, plan.h).
-// What happens to one connection, file by file:
+// and death apart. Every eighth of the deadline each rank sends something, and
+// a rank that has sent nothing for half of the deadline is lost. The kernel's
+// send buffer holds about 20 ms of the link. That is enough to ride over a busy
+// processor, and little enough that "sent" means it (ports, plan.h). The life
+// of one connection, file by file:
 //
 //   tcp_joining.cc    who calls whom, and HELLO ─▶ greeted
 //   tcp_sending.cc    a queue of messages, one at a time on the socket

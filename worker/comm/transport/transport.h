@@ -10,8 +10,8 @@
 //
 // Threads: all calls and all events in the thread of Run; nothing is locked.
 // Errors: a peer that cannot be reached, closes, falls silent or sends what is
-// no frame is Lost, in one sentence with its id; what to do about it is the
-// rank's. Events end with Close or Drop.
+// no frame is Lost, in one sentence with its id. The rank decides what to do
+// about it. Events end with Close or Drop.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_TRANSPORT_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_TRANSPORT_H_
 
@@ -57,8 +57,9 @@ class Transport {
                     std::span<const std::byte> payload = {},
                     std::function<void()> sent = nullptr) = 0;
 
-  // Drops what has not begun to be sent, says `last` with `text` to every peer,
-  // and ends each connection once that peer ends it too, or with the deadline.
+  // Drops what has not begun to be sent and says `last` with `text` to every
+  // peer. Ends each connection once that peer ends it too, or with the
+  // deadline.
   virtual void Close(const Frame& last, const std::string& text) = 0;
 
   // Ends everything at once, as a crash would.

@@ -1,4 +1,4 @@
-#include "planner/search/constrained/least_memory.h"
+#include "planner/search/constrained/min_memory.h"
 
 #include <algorithm>
 #include <limits>
@@ -32,11 +32,11 @@ class SeparateCopies {
   // Whether the copies may be: no pair is forbidden.
   bool is_alone() const { return is_alone_; }
 
-  // A bound from below with no transient above `most`.
-  int64_t Bytes(int64_t most) const {
+  // A bound from below with no transient above `max_transient`.
+  int64_t Bytes(int64_t max_transient) const {
     int64_t bytes = 0;
     for (size_t u = 0; u < copies_.size(); ++u) {
-      const Step* const step = Find(u, most);
+      const Step* const step = Find(u, max_transient);
       if (step == nullptr) return std::numeric_limits<int64_t>::max();
       bytes = SaturatingAdd(
           bytes, problem::SaturatingMultiply(copies_[u], step->bytes));
@@ -44,12 +44,12 @@ class SeparateCopies {
     return bytes;
   }
 
-  MinSumResult Solve(int64_t most) const {
+  MinSumResult Solve(int64_t max_transient) const {
     MinSumResult result;
-    result.cost = result.bound = Clamp(Bytes(most));
+    result.cost = result.bound = Clamp(Bytes(max_transient));
     result.slots.resize(graph_.first_slot.back());
     for (size_t n = 0; n < graph_.node_unary.size(); ++n) {
-      const Step* const step = Find(graph_.node_unary[n], most);
+      const Step* const step = Find(graph_.node_unary[n], max_transient);
       std::fill(result.slots.begin() + graph_.first_slot[n],
                 result.slots.begin() + graph_.first_slot[n + 1],
                 step == nullptr ? 0 : step->config);
@@ -85,10 +85,10 @@ class SeparateCopies {
   }
 
   // Of fewest bytes, then of the smallest transient; null if there is none.
-  const Step* Find(int unary, int64_t most) const {
+  const Step* Find(int unary, int64_t max_transient) const {
     const std::vector<Step>& steps = steps_[unary];
     const auto end = std::upper_bound(
-        steps.begin(), steps.end(), most,
+        steps.begin(), steps.end(), max_transient,
         [](int64_t bound, const Step& step) { return bound < step.transient; });
     return end == steps.begin() ? nullptr : &*(end - 1);
   }
@@ -116,24 +116,24 @@ Costs ComputeByteCosts(const Graph& graph, int64_t max_transient) {
     for (Cost& entry : matrix.entries) entry = entry < kNever ? 0 : kNever;
   }
   for (Extent& extent : matrices.extents) {
-    extent.least = extent.least < kNever ? 0 : kNever;
-    extent.most = 0;
+    extent.min = extent.min < kNever ? 0 : kNever;
+    extent.max = 0;
   }
   costs.matrices = std::make_shared<const MatrixSet>(std::move(matrices));
   return costs;
 }
 
-LeastMemory FindLeastMemory(const Graph& graph,
-                            const std::vector<Component>& components,
-                            int64_t limit_bytes, const WorkBudget& work,
-                            const base::Deadline& deadline) {
+MinMemory FindMinMemory(const Graph& graph,
+                        const std::vector<Component>& components,
+                        int64_t limit_bytes, const WorkBudget& work,
+                        const base::Deadline& deadline) {
   std::set<int64_t> transients;
   for (const UnaryKind& kind : graph.unaries) {
     transients.insert(kind.transient.begin(), kind.transient.end());
   }
   const int64_t min_transient = ComputeMinTransient(graph);
   const SeparateCopies separate(graph);
-  LeastMemory best;
+  MinMemory best;
   bool is_first = true;
   // From the largest transient down; a plan's own transient is the next bound.
   for (auto bound = transients.rbegin(); bound != transients.rend();) {

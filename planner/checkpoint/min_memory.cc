@@ -1,4 +1,4 @@
-#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/min_memory.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ std::vector<int64_t> SavedBefore(const Costs& costs) {
 
 }  // namespace
 
-LeastMemory::LeastMemory(const Costs& costs)
+MinMemory::MinMemory(const Costs& costs)
     : costs_(costs),
       saved_before_(SavedBefore(costs)),
       savings_(Savings()),
@@ -24,7 +24,7 @@ LeastMemory::LeastMemory(const Costs& costs)
       steps_(costs.stages() + 1),
       unfilled_(costs.stages()) {}
 
-std::vector<LeastMemory::Saving> LeastMemory::Savings() const {
+std::vector<MinMemory::Saving> MinMemory::Savings() const {
   std::vector<Saving> savings;
   for (int s = 0; s < costs_.stages(); ++s) {
     savings.push_back({saved_before_[s] + costs_.ForwardNeed(s),
@@ -35,7 +35,7 @@ std::vector<LeastMemory::Saving> LeastMemory::Savings() const {
 
 // No forward goes before that of the first stage, which nobody asks for; and
 // no forward has a gradient of its own stage.
-std::vector<LeastMemory::Keeping> LeastMemory::Keepings() const {
+std::vector<MinMemory::Keeping> MinMemory::Keepings() const {
   std::vector<Keeping> keepings;
   for (int s = 0; s < costs_.stages(); ++s) {
     keepings.push_back({.forward = s == 0 ? 0 : costs_.KeepStep(s - 1, s + 1),
@@ -45,9 +45,9 @@ std::vector<LeastMemory::Keeping> LeastMemory::Keepings() const {
   return keepings;
 }
 
-bool LeastMemory::Fill(const base::Deadline& deadline) {
-  if (least_ == nullptr) {
-    least_ = std::make_unique_for_overwrite<int64_t[]>(costs_.intervals());
+bool MinMemory::Fill(const base::Deadline& deadline) {
+  if (min_bytes_ == nullptr) {
+    min_bytes_ = std::make_unique_for_overwrite<int64_t[]>(costs_.intervals());
   }
   for (; unfilled_ > 0; --unfilled_) {
     if (deadline.HasPassed()) return false;
@@ -56,10 +56,10 @@ bool LeastMemory::Fill(const base::Deadline& deadline) {
   return true;
 }
 
-void LeastMemory::FillRow(int s) {
+void MinMemory::FillRow(int s) {
   const int n = costs_.stages();
-  int64_t* const least = &least_[costs_.Index(s, s)] - s;
-  least[s] = costs_.SaveNeed(s, s);
+  int64_t* const min_bytes = &min_bytes_[costs_.Index(s, s)] - s;
+  min_bytes[s] = costs_.SaveNeed(s, s);
   int64_t step = 0;
   int64_t alone = costs_.BackwardNeed(s);  // the largest of one in its turn
   for (int t = s + 1; t < n; ++t) {
@@ -67,22 +67,24 @@ void LeastMemory::FillRow(int s) {
     steps_[t] = step;
     const int64_t own = costs_.act(t) + costs_.SaveNeed(t, t);
     const int64_t needs = std::max({alone, step + costs_.Gradient(t), own});
-    const int64_t nothing_kept = std::max(needs, least[t - 1]);
-    least[t] =
+    const int64_t nothing_kept = std::max(needs, min_bytes[t - 1]);
+    min_bytes[t] =
         nothing_kept == needs ? needs : Searched(s, t, needs, nothing_kept);
     alone = std::max(alone, costs_.act(t) + costs_.BackwardNeed(t));
   }
 }
 
-// No more than `most`, which keeping at t takes, and no less than `needs`.
-int64_t LeastMemory::Searched(int s, int t, int64_t needs, int64_t most) const {
+// No more than `max_bytes`, which keeping at t takes, and no less than `needs`.
+int64_t MinMemory::Searched(int s, int t, int64_t needs,
+                            int64_t max_bytes) const {
   int64_t best = std::min(
-      most, std::max(costs_.SaveNeed(s, t), costs_.saved(s) + least(s + 1, t)));
+      max_bytes,
+      std::max(costs_.SaveNeed(s, t), costs_.saved(s) + min_bytes(s + 1, t)));
   const int64_t gradient = costs_.Gradient(t);
-  const int64_t* const row = &least_[costs_.Index(s, s)] - s;
+  const int64_t* const row = &min_bytes_[costs_.Index(s, s)] - s;
   for (int k = s + 1; k < t && best > needs; ++k) {
     if (steps_[k] + gradient >= best) break;
-    const int64_t parts = std::max(costs_.act(k) + least(k, t), row[k - 1]);
+    const int64_t parts = std::max(costs_.act(k) + min_bytes(k, t), row[k - 1]);
     best = std::min(best, std::max(parts, steps_[k] + gradient));
   }
   return best;

@@ -1,4 +1,4 @@
-// LeastMemory: the plan that needs the fewest bytes.
+// MinMemory: the plan that needs the fewest bytes.
 //
 // Concept: the limit holds the sum of bytes plus the largest transient. So the
 // sum is minimised with transients capped, from the largest cap down; a plan's
@@ -7,8 +7,8 @@
 // is stopped.
 // Units: bytes.
 // Errors: none.
-#ifndef MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_LEAST_MEMORY_H_
-#define MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_LEAST_MEMORY_H_
+#ifndef MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_MIN_MEMORY_H_
+#define MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_MIN_MEMORY_H_
 
 #include <cstdint>
 #include <limits>
@@ -22,7 +22,7 @@ namespace meshwright::search {
 // Bytes alone; forbidden pairs and transients above the bound are kNever.
 Costs ComputeByteCosts(const Graph& graph, int64_t max_transient);
 
-struct LeastMemory {
+struct MinMemory {
   // Of the plan of least memory found; the largest int64_t if none was.
   int64_t peak_bytes = std::numeric_limits<int64_t>::max();
   std::vector<int> slots;
@@ -32,11 +32,11 @@ struct LeastMemory {
 
 // Stopped, it may not be exact; it still says whether a plan fits `limit_bytes`
 // if no pair is forbidden.
-LeastMemory FindLeastMemory(const Graph& graph,
-                            const std::vector<Component>& components,
-                            int64_t limit_bytes, const WorkBudget& work,
-                            const base::Deadline& deadline);
+MinMemory FindMinMemory(const Graph& graph,
+                        const std::vector<Component>& components,
+                        int64_t limit_bytes, const WorkBudget& work,
+                        const base::Deadline& deadline);
 
 }  // namespace meshwright::search
 
-#endif  // MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_LEAST_MEMORY_H_
+#endif  // MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_MIN_MEMORY_H_

@@ -1,4 +1,4 @@
-#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/min_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -44,17 +44,17 @@ class Plain {
  public:
   explicit Plain(const Costs& costs) : costs_(costs) {}
 
-  int64_t Least(int s, int t) {
+  int64_t MinBytes(int s, int t) {
     const auto [entry, is_new] = known_.try_emplace({s, t}, 0);
     if (!is_new) return entry->second;
     int64_t best = costs_.SaveNeed(s, t);
-    if (s < t) best = std::max(best, costs_.saved(s) + Least(s + 1, t));
+    if (s < t) best = std::max(best, costs_.saved(s) + MinBytes(s + 1, t));
     int64_t step = 0;
     for (int k = s + 1; k <= t; ++k) {
       step = std::max(step, costs_.KeepStep(s, k));
-      best = std::min(best,
-                      std::max({step + costs_.Gradient(t),
-                                costs_.act(k) + Least(k, t), Least(s, k - 1)}));
+      best = std::min(
+          best, std::max({step + costs_.Gradient(t),
+                          costs_.act(k) + MinBytes(k, t), MinBytes(s, k - 1)}));
     }
     return known_[{s, t}] = best;
   }
@@ -64,54 +64,55 @@ class Plain {
   std::map<std::pair<int, int>, int64_t> known_;
 };
 
-TEST(LeastMemoryTest, FilledItIsThatOfTheTwoWays) {
+TEST(MinMemoryTest, FilledItIsThatOfTheTwoWays) {
   int searched = 0;
   for (const Chain& chain : Chains()) {
     const Costs costs(chain);
-    LeastMemory memory(costs);
-    const LeastMemory at_first(costs);
+    MinMemory memory(costs);
+    const MinMemory at_first(costs);
     ASSERT_TRUE(memory.Fill());
     Plain plain(costs);
     for (int s = 0; s < chain.stages(); ++s) {
       for (int t = s; t < chain.stages(); ++t) {
-        ASSERT_EQ(memory.least(s, t), plain.Least(s, t)) << s << ", " << t;
-        ASSERT_LE(memory.least(s, t), at_first.least(s, t));
+        ASSERT_EQ(memory.min_bytes(s, t), plain.MinBytes(s, t))
+            << s << ", " << t;
+        ASSERT_LE(memory.min_bytes(s, t), at_first.min_bytes(s, t));
         ASSERT_EQ(memory.full(s, t), at_first.full(s, t));
-        searched += memory.least(s, t) < at_first.least(s, t);
+        searched += memory.min_bytes(s, t) < at_first.min_bytes(s, t);
       }
     }
   }
   EXPECT_GT(searched, 100);  // or the chains are too tame to tell
 }
 
-TEST(LeastMemoryTest, BeforeItIsFilledAScheduleFitsAllTheSame) {
+TEST(MinMemoryTest, BeforeItIsFilledAScheduleFitsAllTheSame) {
   for (const Chain& chain : Chains()) {
     const Costs costs(chain);
-    LeastMemory memory(costs);
+    MinMemory memory(costs);
     EXPECT_FALSE(memory.Fill(kLate));
-    const int64_t least = memory.least(0, chain.stages() - 1);
+    const int64_t min_bytes = memory.min_bytes(0, chain.stages() - 1);
     for (const int64_t more : {0, 1, 500}) {
       const Sequence sequence =
-          Unroll(costs, least + more,
+          Unroll(costs, min_bytes + more,
                  GuidedDecide(costs, memory, [&](const Interval& interval) {
                    return StraightEstimate(costs, memory, interval);
                  }));
       const auto replayed = Replay(chain, sequence);
       ASSERT_TRUE(replayed.ok()) << replayed.status();
-      EXPECT_LE(replayed->peak_bytes, least + more + chain.act_bytes[0]);
+      EXPECT_LE(replayed->peak_bytes, min_bytes + more + chain.act_bytes[0]);
     }
   }
 }
 
-TEST(LeastMemoryTest, GoesOnWhereItWasInterrupted) {
+TEST(MinMemoryTest, GoesOnWhereItWasInterrupted) {
   for (const Chain& chain : Chains()) {
     const Costs costs(chain);
-    LeastMemory memory(costs);
+    MinMemory memory(costs);
     EXPECT_FALSE(memory.Fill(kLate));
     EXPECT_TRUE(memory.Fill());
     EXPECT_TRUE(memory.Fill(kLate));  // nothing is left to do
-    EXPECT_EQ(memory.least(0, chain.stages() - 1),
-              Plain(costs).Least(0, chain.stages() - 1));
+    EXPECT_EQ(memory.min_bytes(0, chain.stages() - 1),
+              Plain(costs).MinBytes(0, chain.stages() - 1));
   }
 }
 

@@ -1,10 +1,10 @@
-// LeastMemory: what each interval needs at least, and to run nothing twice.
+// MinMemory: what each interval needs at least, and to run nothing twice.
 //
-// Concept: exact bytes. least(s, t) is the least memory of any
+// Concept: exact bytes. min_bytes(s, t) is the least memory of any
 // memory-persistent schedule of [s, t] (costs.h); full(s, t) what saving every
-// stage takes. Until Fill has run, least(s, t) is what keeping
-// nothing takes: t is kept at while its own turn lasts, then [s, t-1] has what
-// there was. Such a schedule is slow, but wherever an interval has its least(),
+// stage takes. Until Fill has run, min_bytes(s, t) is what keeping nothing
+// takes. t is kept at while its own turn lasts, then [s, t-1] has what there
+// was. Such a schedule is slow, but wherever an interval has its min_bytes(),
 // filled or not, there is a way on whose parts have theirs.
 //
 //   needs(s, t) = the largest of what the forwards up to t, with the gradient
@@ -16,8 +16,8 @@
 // stages, and need no table until Fill.
 // Cost: stages times their logarithm; Fill's the square, where little is
 // decided by needs() the cube, some 0.5 s for 1,200.
-#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_LEAST_MEMORY_H_
-#define MESHWRIGHT_PLANNER_CHECKPOINT_LEAST_MEMORY_H_
+#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_MIN_MEMORY_H_
+#define MESHWRIGHT_PLANNER_CHECKPOINT_MIN_MEMORY_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -30,17 +30,20 @@
 
 namespace meshwright::checkpoint {
 
-class LeastMemory {
+class MinMemory {
  public:
   // Nothing is filled yet. Borrows the costs.
-  explicit LeastMemory(const Costs& costs);
+  explicit MinMemory(const Costs& costs);
 
-  // Makes every least(s, t) exact; false if interrupted before.
+  // Makes every min_bytes(s, t) exact; false if interrupted before.
   bool Fill(const base::Deadline& deadline = {});
 
-  int64_t least(int s, int t) const {
-    return s < unfilled_ ? KeepingNothing(s, t) : least_[costs_.Index(s, t)];
+  // The minimum memory of [s, t]; before Fill, that of keeping nothing.
+  int64_t min_bytes(int s, int t) const {
+    return s < unfilled_ ? KeepingNothing(s, t)
+                         : min_bytes_[costs_.Index(s, t)];
   }
+  // The memory that saving every stage of [s, t] takes.
   int64_t full(int s, int t) const {
     const Saving saving = savings_.Combine(s, t);
     return std::max(saving.forward + costs_.Gradient(t), saving.backward) -
@@ -84,13 +87,13 @@ class LeastMemory {
                      keeping.turn});
   }
   void FillRow(int s);
-  int64_t Searched(int s, int t, int64_t needs, int64_t most) const;
+  int64_t Searched(int s, int t, int64_t needs, int64_t max_bytes) const;
 
   const Costs& costs_;
   std::vector<int64_t> saved_before_;  // by stage
   const Ranges<Saving> savings_;
   const Ranges<Keeping> keepings_;
-  std::unique_ptr<int64_t[]> least_;  // by interval, of filled rows
+  std::unique_ptr<int64_t[]> min_bytes_;  // by interval, of filled rows
   std::vector<int64_t> steps_;  // of one s: the largest KeepStep up to each k
   int unfilled_;                // rows before it are
 };
@@ -100,4 +103,4 @@ int64_t FullMemory(const Costs& costs);
 
 }  // namespace meshwright::checkpoint
 
-#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_LEAST_MEMORY_H_
+#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_MIN_MEMORY_H_
