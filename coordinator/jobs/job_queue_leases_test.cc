@@ -76,6 +76,25 @@ TEST_F(LeasesTest, WhatItFinishedMeanwhileIsHandedIn) {
   EXPECT_EQ(ReadStory(job).results.at("p0").outcome(), v1::MEASURED);
 }
 
+TEST_F(LeasesTest, AWorkerThatDrainsHandsInAndGetsNothingNew) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(MakeJob(2));
+  const Submission next = queue_.Submit(MakeJob(1, "q"));
+  a.Detach("the connection ended");
+  a.description().is_draining = true;
+  a.Attach({a.Held(/*is_over=*/true)});
+  EXPECT_THAT(a.closed(), IsEmpty());
+  EXPECT_EQ(queue_.Workers()[0].state(), "draining");
+  a.RunAll();
+  EXPECT_THAT(a.leases(), SizeIs(1));
+  EXPECT_THAT(a.closed(), ElementsAre(absl::OkStatus()));
+  EXPECT_THAT(ReadStory(job).results, SizeIs(2));
+  a.Attach();  // with nothing
+  EXPECT_THAT(a.closed(), SizeIs(2));
+  EXPECT_THAT(queue_.Workers(), IsEmpty());
+}
+
 TEST_F(LeasesTest, LateWritersAreFenced) {
   FakeWorker a(&queue_, "a"), b(&queue_, "b");
   a.Attach();

@@ -38,6 +38,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
   worker.description = description;
   worker.port = port;
   worker.fault = description.fault;
+  worker.draining = description.is_draining;
   worker.seen = clock_->Now();
   index_.AddWorker(id, description);
   base::LogInfo("worker ", description.name, ": attached with ",
@@ -56,6 +57,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
   NoteWorker(id);
   Dispatch();
   ++changes_;
+  CloseIfDrained(workers_.find(id));
   return id;
 }
 

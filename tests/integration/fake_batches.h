@@ -21,7 +21,10 @@ class FakeBatches {
   worker::BatchFunction function() {
     return [this](const v1::RunnerRequest& request,
                   const worker::OnRunnerEvent& on_event, std::stop_token stop) {
-      return Run(request, on_event, std::move(stop));
+      const absl::Status status = Run(request, on_event, std::move(stop));
+      base::MutexLock lock(&mutex_);
+      if (request.programs_size() > 0) ++ended_;
+      return status;
     };
   }
 
@@ -33,6 +36,12 @@ class FakeBatches {
   void Release() {
     base::MutexLock lock(&mutex_);
     released_ = true;
+  }
+  // Until so many batches have ended.
+  void AwaitEnded(int batches) {
+    base::MutexLock lock(&mutex_);
+    const auto have_ended = [&] { return ended_ >= batches; };
+    mutex_.Await(absl::Condition(&have_ended));
   }
   // Programs that were begun so far.
   int started() {
@@ -107,6 +116,7 @@ class FakeBatches {
   bool released_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   int started_ ABSL_GUARDED_BY(mutex_) = 0;
+  int ended_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace meshwright::integration

@@ -35,6 +35,7 @@ class Session {
   absl::Status Run();
   // After Run: where the coordinator sent this worker; empty: nowhere.
   const std::string& leader() const;
+  // Before Run, Hello says it.
   void Drain();
   // Gives the lease back. Run returns soon, whether the coordinator answers or
   // not.
