@@ -120,11 +120,12 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
     unfinished.before = ids.back();
   }
   std::reverse(ids.begin(), ids.end());
-  for (const store::PlanId id : ids) Post(id);
   if (!ids.empty()) {
     base::MutexLock lock(&mutex_);
     newest_ = ids.back();
+    taken_over_ = ids.back();
   }
+  for (const store::PlanId id : ids) Post(id);
   if (!ids.empty()) {
     base::LogInfo("plans: going on with ", ids.size(), " unfinished ones");
   }
@@ -414,6 +415,7 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
   origin.priority = record.priority();
   {
     base::MutexLock lock(&mutex_);
+    origin.was_taken_over = !(taken_over_ < id);
     origin.was_interrupted = interrupted_.contains(id);
   }
   PlanMeasurer measurer(

@@ -150,6 +150,8 @@ class PlanRunner {
   store::PlanId newest_ ABSL_GUARDED_BY(mutex_);  // that was taken
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // The newest unfinished one of the coordinator before this one.
+  store::PlanId taken_over_ ABSL_GUARDED_BY(mutex_);
   // While it measured, by the end of the coordinator before this one.
   std::set<store::PlanId> interrupted_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);

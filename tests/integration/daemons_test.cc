@@ -100,6 +100,7 @@ class DaemonsTest : public testing::Test {
                                  const v1::RunnerRequest& request) {
     jobs::JobRequest job;
     job.request = request;
+    job.origin.was_taken_over = true;
     return coordinator.queue().Submit(std::move(job));
   }
 
