@@ -98,9 +98,12 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
   }
   base::Failpoint("epoch.begun");
   dependencies_.queue->BeginEpoch(epoch.value);
-  ASSIGN_OR_RETURN(const std::vector<v1::WorkerOrder> orders,
-                   dependencies_.plans->ListOrders());
-  dependencies_.queue->SetOrders(orders);
+  {
+    base::MutexLock lock(&order_mutex_);
+    ASSIGN_OR_RETURN(const std::vector<v1::WorkerOrder> orders,
+                     dependencies_.plans->ListOrders());
+    dependencies_.queue->SetOrders(orders);
+  }
   store::PlanFilter unfinished;
   unfinished.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::WAITING,
                        v1::SEARCHING};
@@ -134,6 +137,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
 
 absl::StatusOr<v1::WorkerSummary> PlanRunner::Order(
     const v1::WorkerOrder& order) {
+  base::MutexLock lock(&order_mutex_);
   ASSIGN_OR_RETURN(v1::WorkerSummary worker, dependencies_.queue->Order(order));
   RETURN_IF_ERROR(dependencies_.plans->SetOrder(order));
   return worker;

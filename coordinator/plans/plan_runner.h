@@ -144,6 +144,10 @@ class PlanRunner {
   PlanFeed feed_;
   jobs::InFlight in_flight_;
 
+  // Held while an order goes to the queue and the store, so that the last one
+  // of a worker is the same in both.
+  base::Mutex order_mutex_;
+
   base::Mutex mutex_;
   store::Epoch epoch_ ABSL_GUARDED_BY(mutex_);
   bool leads_ ABSL_GUARDED_BY(mutex_) = false;
