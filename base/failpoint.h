@@ -1,10 +1,10 @@
-// Failpoint: a named step at which a test has the process killed.
+// Failpoint: a named step at which a test has the process killed or stopped.
 //
 // Concept: what must survive kill -9 names its steps; a test that starts the
 // process says at which of them, and at which pass, it dies, with nothing
-// flushed and no destructor run:
-//
+// flushed and no destructor run, or stops until SIGCONT:
 //   MESHWRIGHT_FAILPOINT=NAME:PASS     "row.committed:3" dies at its third pass
+//   MESHWRIGHT_FAILPOINT=NAME:PASS:stop
 //
 // Who makes the same calls in the same order dies at the same step again.
 // Cost: without that variable, which is read once before main, a step is one
