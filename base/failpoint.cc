@@ -10,6 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 namespace meshwright::base {
 namespace {
@@ -18,6 +19,7 @@ constexpr char kVariable[] = "MESHWRIGHT_FAILPOINT";
 
 struct FatalStep {
   std::string name;
+  bool only_stops = false;
   std::atomic<int> passes_left = 0;
 };
 
@@ -25,18 +27,22 @@ struct FatalStep {
 FatalStep* ReadFatalStep() {
   const char* const text = std::getenv(kVariable);
   if (text == nullptr || *text == '\0') return nullptr;
-  const absl::string_view words = text;
+  absl::string_view words = text;
+  const bool only_stops = absl::ConsumeSuffix(&words, ":stop");
   const size_t colon = words.rfind(':');
   int pass = 0;
   if (colon == absl::string_view::npos || colon == 0 ||
       !absl::SimpleAtoi(words.substr(colon + 1), &pass) || pass < 1) {
-    std::fprintf(stderr, "%s is '%s'; give NAME:PASS, with a pass from 1\n",
+    std::fprintf(stderr,
+                 "%s is '%s'; give NAME:PASS or NAME:PASS:stop, with a pass "
+                 "from 1\n",
                  kVariable, text);
     _exit(2);
   }
   // Of the process; passes may come while it ends.
   auto* const step = new FatalStep;
   step->name = std::string(words.substr(0, colon));
+  step->only_stops = only_stops;
   step->passes_left = pass;
   return step;
 }
@@ -50,7 +56,8 @@ const bool failpoints_are_on = fatal_step != nullptr;
 void PassFailpoint(std::string_view name) {
   if (name != fatal_step->name) return;
   if (--fatal_step->passes_left != 0) return;
-  kill(getpid(), SIGKILL);
+  kill(getpid(), fatal_step->only_stops ? SIGSTOP : SIGKILL);
+  if (fatal_step->only_stops) return;
   while (true) pause();
 }
 

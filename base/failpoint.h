@@ -1,10 +1,11 @@
-// Failpoint: a named step at which a test has the process killed.
+// Failpoint: a named step at which a test has the process killed or stopped.
 //
 // Concept: what must survive kill -9 names its steps. A test that starts the
 // process says at which step and pass it dies, with nothing flushed and no
-// destructor run:
+// destructor run, or stops until SIGCONT:
 //
 //   MESHWRIGHT_FAILPOINT=NAME:PASS     "row.committed:3" dies at its third pass
+//   MESHWRIGHT_FAILPOINT=NAME:PASS:stop
 //
 // Who makes the same calls in the same order dies at the same step again.
 // Cost: the variable is read once before main. Without it, a step is one load

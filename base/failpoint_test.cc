@@ -18,6 +18,7 @@ namespace {
 constexpr char kChild[] = "MESHWRIGHT_FAILPOINT_TEST_CHILD";
 
 struct End {
+  siginfo_t first = {};  // what became of it first
   int signal = 0;
   int status = 0;
   std::string said;
@@ -43,10 +44,12 @@ End RunChild(const std::string& variable) {
   }
   close(ends[1]);
   End end;
+  int status = 0;
+  EXPECT_EQ(waitid(P_PID, child, &end.first, WEXITED | WSTOPPED | WNOWAIT), 0);
+  kill(child, SIGCONT);
   char byte = 0;
   while (read(ends[0], &byte, 1) == 1) end.said += byte;
   close(ends[0]);
-  int status = 0;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
   if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
@@ -74,6 +77,13 @@ TEST(FailpointTest, TheProcessDiesAtThatPassOfThatStep) {
   }
 }
 
+TEST(FailpointTest, AProcessThatStopsGoesOn) {
+  const End end = RunChild("a:2:stop");
+  EXPECT_EQ(end.first.si_code, CLD_STOPPED);
+  EXPECT_EQ(end.status, 0);
+  EXPECT_EQ(end.Passed(), "aabb");
+}
+
 TEST(FailpointTest, WithoutOneNothingHappens) {
   for (const char* variable : {"", "c:1", "a:3", "ab:1"}) {
     const End end = RunChild(variable);
@@ -84,7 +94,8 @@ TEST(FailpointTest, WithoutOneNothingHappens) {
 }
 
 TEST(FailpointTest, AVariableOfAnotherFormIsRefused) {
-  for (const char* variable : {"a", ":1", "a:", "a:0", "a:-1", "a:b"}) {
+  for (const char* variable :
+       {"a", ":1", "a:", "a:0", "a:-1", "a:b", "a:stop"}) {
     const End end = RunChild(variable);
     EXPECT_EQ(end.status, 2) << variable;
     EXPECT_NE(end.said.find("give NAME:PASS"), std::string::npos);

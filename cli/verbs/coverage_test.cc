@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "base/file.h"
-#include "cli/local/cluster.h"
+#include "cli/testing/lone_coordinator.h"
 #include "cli/testing/outcome.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "profiledb/store/memory_plan_store.h"
@@ -33,24 +32,12 @@ class CoverageVerbTest : public testing::Test {
 };
 
 TEST_F(CoverageVerbTest, ACoordinatorSaysWhatItsStoreKnows) {
-  const base::SystemClock clock;
   store::FakeProfileStore store;
   store::MemoryPlanStore plans;
-  LocalCluster::Options options;
-  options.clock = &clock;
-  options.store = &store;
-  options.plans = &plans;
-  options.has_worker = false;
-  const auto cluster = LocalCluster::Start(std::move(options));
-  ASSERT_TRUE(cluster.ok()) << cluster.status();
-  const std::vector<std::string> words = {"profiles",
-                                          "coverage",
-                                          model_,
-                                          "--mesh",
-                                          "1x2",
-                                          "--coordinator",
-                                          (*cluster)->address(),
-                                          "--json"};
+  const auto cluster = StartLoneCoordinator(&store, &plans);
+  const std::vector<std::string> words = {
+      "profiles",      "coverage",         model_,  "--mesh", "1x2",
+      "--coordinator", cluster->address(), "--json"};
   const Outcome unclear = Command(words);
   EXPECT_EQ(unclear.status, 1);
   EXPECT_THAT(unclear.err, HasSubstr("worker"));

@@ -5,12 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <stop_token>
 
-#include "base/clock.h"
-#include "cli/local/cluster.h"
+#include "cli/testing/lone_coordinator.h"
 #include "cli/testing/outcome.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/planning_client.h"
-#include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::cli {
@@ -20,17 +18,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(TopTest, OneFrameForScripts) {
-  const base::SystemClock clock;
   store::FakeProfileStore store;
-  store::MemoryPlanStore plans;
-  LocalCluster::Options options;
-  options.clock = &clock;
-  options.store = &store;
-  options.plans = &plans;
-  options.has_worker = false;
-  const auto cluster = LocalCluster::Start(std::move(options));
-  ASSERT_TRUE(cluster.ok()) << cluster.status();
-  const std::string address = (*cluster)->address();
+  const auto cluster = StartLoneCoordinator(&store);
+  const std::string address = cluster->address();
   const auto client = service::PlanningClient::Connect(address);
   ASSERT_TRUE(client.ok()) << client.status();
   v1::SubmitPlanRequest request;

@@ -6,10 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "base/file.h"
-#include "cli/local/cluster.h"
 #include "cli/local/store.h"
+#include "cli/testing/lone_coordinator.h"
 #include "cli/testing/outcome.h"
 #include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/rows.h"
@@ -65,16 +64,9 @@ TEST_F(UpkeepTest, MeasurementsGoFromStoreToStore) {
 
 // With the same words as locally.
 TEST_F(UpkeepTest, MeasurementsGoOutOfACoordinatorAndIntoAnother) {
-  const base::SystemClock clock;
-  const auto start = [&](store::ProfileStore* store) {
-    LocalCluster::Options options;
-    options.clock = &clock;
-    options.store = store;
-    options.has_worker = false;
-    return *LocalCluster::Start(std::move(options));
-  };
   const auto from = OpenStore(store_), to = OpenStore(other_);
-  const auto sender = start(from->get()), taker = start(to->get());
+  const auto sender = StartLoneCoordinator(from->get()),
+             taker = StartLoneCoordinator(to->get());
   const std::vector<std::string> words = {"profiles", "export", file_,
                                           "--coordinator", sender->address()};
   const Outcome exported = Command(words);

@@ -1,5 +1,6 @@
 #include "coordinator/jobs/handed_in.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace meshwright::jobs {
@@ -13,14 +14,17 @@ void HandedIn::Add(LeaseId lease, const std::vector<std::string>& keys,
   for (const std::string& key : keys) by_key_[key] = lease;
 }
 
-void HandedIn::Keep(LeaseId lease, const v1::ProfileResult& result) {
+bool HandedIn::Keep(LeaseId lease, const v1::ProfileResult& result) {
   const auto entry = leases_.find(lease);
-  const auto owner = by_key_.find(result.key());
-  if (entry == leases_.end() || owner == by_key_.end() ||
-      owner->second != lease) {
-    return;
+  if (entry == leases_.end()) return false;
+  const std::vector<std::string>& keys = entry->second.keys;
+  if (std::find(keys.begin(), keys.end(), result.key()) == keys.end()) {
+    return false;
   }
-  entry->second.results.emplace(result.key(), result);
+  if (Find(result.key()) == lease) {
+    entry->second.results.emplace(result.key(), result);
+  }
+  return true;
 }
 
 std::optional<LeaseId> HandedIn::Find(const std::string& key) const {
@@ -44,12 +48,13 @@ std::vector<v1::ProfileResult> HandedIn::Release(LeaseId lease) {
   return results;
 }
 
-void HandedIn::Expire(absl::Time now) {
+std::vector<LeaseId> HandedIn::Expire(absl::Time now) {
   std::vector<LeaseId> expired;
   for (const auto& [lease, entry] : leases_) {
     if (entry.expires <= now) expired.push_back(lease);
   }
   for (const LeaseId lease : expired) Release(lease);
+  return expired;
 }
 
 }  // namespace meshwright::jobs

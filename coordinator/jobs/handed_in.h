@@ -28,8 +28,9 @@ class HandedIn {
   // `keys`: of the programs of the lease. Results of others are not kept.
   void Add(LeaseId lease, const std::vector<std::string>& keys,
            absl::Time expires);
-  // A second result of a program is dropped.
-  void Keep(LeaseId lease, const v1::ProfileResult& result);
+  // A second result of a program is dropped. False: the lease does not have
+  // the program, and the result is refused.
+  bool Keep(LeaseId lease, const v1::ProfileResult& result);
 
   bool empty() const { return leases_.empty(); }
   bool Contains(LeaseId lease) const { return leases_.contains(lease); }
@@ -37,8 +38,8 @@ class HandedIn {
   std::optional<LeaseId> Find(const std::string& key) const;
   // Forgets the lease; the results so far.
   std::vector<v1::ProfileResult> Release(LeaseId lease);
-  // Forgets what nobody asked for in time.
-  void Expire(absl::Time now);
+  // Forgets what nobody asked for in time; returns the leases of it.
+  std::vector<LeaseId> Expire(absl::Time now);
 
  private:
   struct Entry {

@@ -6,6 +6,8 @@
 namespace meshwright::jobs {
 namespace {
 
+using testing::ElementsAre;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'000);
@@ -23,9 +25,11 @@ TEST(HandedInTest, ResultsWaitForWhoAsks) {
   HandedIn handed_in;
   EXPECT_TRUE(handed_in.empty());
   handed_in.Add(kLease, {"a", "b"}, kNow);
-  handed_in.Keep(kLease, MakeResult("a"));
-  handed_in.Keep(kLease, MakeResult("a", v1::CRASHED));  // a second word
-  handed_in.Keep(kLease, MakeResult("c"));               // none of its programs
+  EXPECT_TRUE(handed_in.Keep(kLease, MakeResult("a")));
+  // A second word.
+  EXPECT_TRUE(handed_in.Keep(kLease, MakeResult("a", v1::CRASHED)));
+  // None of its programs.
+  EXPECT_FALSE(handed_in.Keep(kLease, MakeResult("c")));
   EXPECT_EQ(handed_in.Find("b"), kLease);
   EXPECT_EQ(handed_in.Find("c"), std::nullopt);
   const auto results = handed_in.Release(kLease);
@@ -33,16 +37,16 @@ TEST(HandedInTest, ResultsWaitForWhoAsks) {
   EXPECT_EQ(results[0].key(), "a");
   EXPECT_EQ(results[0].outcome(), v1::MEASURED);
   EXPECT_EQ(handed_in.Find("b"), std::nullopt);
-  handed_in.Keep(kLease, MakeResult("b"));  // it is a job's by now
+  EXPECT_FALSE(handed_in.Keep(kLease, MakeResult("b")));  // it is a job's
   EXPECT_THAT(handed_in.Release(kLease), SizeIs(0));
 }
 
 TEST(HandedInTest, WhatNobodyAsksForIsForgotten) {
   HandedIn handed_in;
   handed_in.Add(kLease, {"a"}, kNow);
-  handed_in.Expire(kNow - absl::Seconds(1));
+  EXPECT_THAT(handed_in.Expire(kNow - absl::Seconds(1)), IsEmpty());
   EXPECT_TRUE(handed_in.Contains(kLease));
-  handed_in.Expire(kNow);
+  EXPECT_THAT(handed_in.Expire(kNow), ElementsAre(kLease));
   EXPECT_FALSE(handed_in.Contains(kLease));
   EXPECT_EQ(handed_in.Find("a"), std::nullopt);
 }
@@ -52,7 +56,7 @@ TEST(HandedInTest, OfTwoLeasesOfAProgramTheLaterOneCounts) {
   const LeaseId later{2, 1};
   handed_in.Add(kLease, {"a"}, kNow);
   handed_in.Add(later, {"a"}, kNow);
-  handed_in.Keep(kLease, MakeResult("a", v1::CRASHED));
+  EXPECT_TRUE(handed_in.Keep(kLease, MakeResult("a", v1::CRASHED)));
   handed_in.Keep(later, MakeResult("a"));
   EXPECT_THAT(handed_in.Release(kLease), SizeIs(0));
   EXPECT_EQ(handed_in.Find("a"), later);

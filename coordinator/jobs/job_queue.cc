@@ -24,6 +24,7 @@ JobQueue::~JobQueue() = default;
 void JobQueue::BeginEpoch(int64_t epoch) {
   base::MutexLock lock(&mutex_);
   epoch_ = epoch;
+  RefuseClaims(epoch);
   grace_ends_ = clock_->Now() + options_.restart_grace;
   handing_in_ends_ = clock_->Now() + options_.handed_in_time;
 }

@@ -29,7 +29,8 @@
 // heard of the worker for lease_time. Messages under a lease that has ended, or
 // that the worker does not have, are ignored. After a restart, workers come
 // back with leases of an earlier epoch. The job that asks for such programs
-// gets the results and waits for the rest. A job of an interrupted plan is held
+// gets the results and waits for the rest, if its plan is from before the
+// restart: nothing else was leased then. A job of an interrupted plan is held
 // back for restart_grace, so that no program is leased again while its worker
 // is on its way. A worker keeps what it reported until that is acknowledged:
 // when the submitter has let go of its JobEvents, so has stored what it wanted.
@@ -85,8 +86,9 @@ struct JobOrigin {
   std::string plan;        // "plan-7"
   std::string name_space;  // what workers measure for it is charged to
   int priority = 0;        // higher ones go first
-  // Of a plan that was interrupted while it measured: workers may be on their
-  // way with its programs.
+  // Of a plan from before the restart: workers may have programs of it.
+  bool was_taken_over = false;
+  // While it measured: they may be on their way.
   bool was_interrupted = false;
 };
 
@@ -322,6 +324,8 @@ class JobQueue {
   // Whether the worker goes on with a lease that it brought.
   bool Resume(WorkerId id, const HeldLease& held)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Workers that came before the epoch was known may claim leases of it.
+  void RefuseClaims(int64_t epoch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The job, if any, that is held back and asks for a program of the lease.
   Job* FindHeldBack(const HeldLease& held)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

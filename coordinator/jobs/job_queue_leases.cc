@@ -116,7 +116,10 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
 }
 
 void JobQueue::TakeHandedIn(Job& job) {
-  if (handed_in_.empty() || job.request.request.has_reference()) return;
+  if (handed_in_.empty() || !job.request.origin.was_taken_over ||
+      job.request.request.has_reference()) {
+    return;
+  }
   std::set<LeaseId> leases;
   for (const v1::Program& program : job.request.request.programs()) {
     const auto lease = handed_in_.Find(program.key());
@@ -175,7 +178,15 @@ void JobQueue::TakeResult(Lease& lease, Job& job,
       std::find_if(open.begin(), open.end(), [&](int candidate) {
         return job.request.request.programs(candidate).key() == result.key();
       });
-  if (program == open.end()) return;  // a second word about the same program
+  if (program == open.end()) {
+    // A second word about the same program is none.
+    if (!job.by_key.contains(result.key())) {
+      base::LogWarning("lease ", FormatLeaseId(lease.id), ": worker ",
+                       lease.worker_name, " reports ", result.key(),
+                       ", which is not of it: refused");
+    }
+    return;
+  }
   const std::string fault =
       FindFault(job.request.request.programs(*program), result);
   open.erase(program);

@@ -76,6 +76,25 @@ TEST_F(LeasesTest, WhatItFinishedMeanwhileIsHandedIn) {
   EXPECT_EQ(ReadStory(job).results.at("p0").outcome(), v1::MEASURED);
 }
 
+TEST_F(LeasesTest, AWorkerThatDrainsHandsInAndGetsNothingNew) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(MakeJob(2));
+  const Submission next = queue_.Submit(MakeJob(1, "q"));
+  a.Detach("the connection ended");
+  a.description().is_draining = true;
+  a.Attach({a.Held(/*is_over=*/true)});
+  EXPECT_THAT(a.closed(), IsEmpty());
+  EXPECT_EQ(queue_.Workers()[0].state(), "draining");
+  a.RunAll();
+  EXPECT_THAT(a.leases(), SizeIs(1));
+  EXPECT_THAT(a.closed(), ElementsAre(absl::OkStatus()));
+  EXPECT_THAT(ReadStory(job).results, SizeIs(2));
+  a.Attach();  // with nothing
+  EXPECT_THAT(a.closed(), SizeIs(2));
+  EXPECT_THAT(queue_.Workers(), IsEmpty());
+}
+
 TEST_F(LeasesTest, LateWritersAreFenced) {
   FakeWorker a(&queue_, "a"), b(&queue_, "b");
   a.Attach();
@@ -182,8 +201,14 @@ class EarlierLease {
 
 class RestartTest : public LeasesTest {
  protected:
+  static JobRequest TakenOver(int programs) {
+    JobRequest request = MakeJob(programs);
+    request.origin.was_taken_over = true;
+    return request;
+  }
   static JobRequest Interrupted(int programs) {
     JobRequest request = MakeJob(programs);
+    request.origin.was_taken_over = true;
     request.origin.was_interrupted = true;
     return request;
   }
@@ -247,7 +272,7 @@ TEST_F(RestartTest, ResultsOfALeaseThatIsOverAreUsedToo) {
   queue_.Tick();
   EXPECT_THAT(a.acknowledged(), IsEmpty());
   {
-    const Submission job = queue_.Submit(MakeJob(3));
+    const Submission job = queue_.Submit(TakenOver(3));
     ASSERT_THAT(a.leases(), SizeIs(2));
     EXPECT_EQ(a.leases()[1].second.programs_size(), 2);
     a.RunAll();
@@ -264,7 +289,7 @@ TEST_F(RestartTest, WhatItsWorkerIsLostWithIsLeasedAgain) {
   a.Report("p0");
   a.Detach("the connection ended");
   Pass(options_.lease_time + absl::Seconds(1));
-  const Submission job = queue_.Submit(MakeJob(3));
+  const Submission job = queue_.Submit(TakenOver(3));
   b.Attach();
   ASSERT_THAT(b.leases(), SizeIs(1));
   EXPECT_EQ(b.leases()[0].second.programs_size(), 2);
@@ -284,9 +309,56 @@ TEST_F(RestartTest, ForgedResultsAreTurnedAwayWhenTheyAreUsed) {
   a.Report("p1");
   a.Report("p2");
   a.Finish();
-  const Story story = ReadStory(queue_.Submit(MakeJob(3)));
+  const Story story = ReadStory(queue_.Submit(TakenOver(3)));
   EXPECT_EQ(story.results.at("p0").outcome(), v1::TRANSIENT);
   EXPECT_THAT(story.results.at("p0").reason(), HasSubstr("no device measures"));
+}
+
+// No worker can have been given its programs before the restart.
+TEST_F(RestartTest, ANewPlanGetsNothingThatWasHandedIn) {
+  FakeWorker a(&queue_, "a");
+  a.Attach({earlier_.Held()});
+  a.Recall(earlier_.Held().id, earlier_.request());
+  a.RunAll();
+  const Submission job = queue_.Submit(MakeJob(3));
+  EXPECT_EQ(queue_.Jobs()[0].finished(), 0);
+  EXPECT_EQ(a.leases().back().first, (LeaseId{7, 1}));
+  EXPECT_EQ(a.leases().back().second.programs_size(), 3);
+}
+
+TEST_F(RestartTest, AResultThatItsLeaseDoesNotListIsRefused) {
+  FakeWorker a(&queue_, "a"), b(&queue_, "b");
+  HeldLease without_p2 = earlier_.Held();
+  without_p2.keys.pop_back();
+  a.Attach({without_p2});
+  a.Recall(earlier_.Held().id, earlier_.request());
+  a.Report("p2");  // before a plan asks for it, and after
+  b.Attach();
+  const Submission job = queue_.Submit(TakenOver(3));
+  a.RunAll();
+  EXPECT_EQ(queue_.Jobs()[0].finished(), 2);
+  ASSERT_THAT(b.leases(), SizeIs(1));
+  b.RunAll();
+  EXPECT_EQ(ReadStory(job).results.at("p2").worker(), "b");
+}
+
+TEST(EpochTest, ALeaseThatIsClaimedBeforeItsEpochBeginsIsRefused) {
+  base::FakeClock clock;
+  JobQueue queue(&clock, {});
+  FakeWorker a(&queue, "a");
+  const HeldLease before{{6, 1}, {"p0"}, false}, claimed{{7, 1}, {"q0"}, true};
+  a.Attach({before, claimed});
+  EXPECT_THAT(a.welcome().resumed, SizeIs(2));
+  queue.BeginEpoch(7);
+  EXPECT_THAT(a.cancelled(), ElementsAre(LeaseId{7, 1}));
+  EXPECT_THAT(a.acknowledged(), ElementsAre(LeaseId{7, 1}));
+  EXPECT_EQ(queue.Workers()[0].state(), "busy");  // with the other
+  JobRequest request = MakeJob(1, "q");
+  request.origin.was_taken_over = true;
+  const Submission job = queue.Submit(request);
+  a.Recall(claimed.id, request.request);
+  a.RunAll();
+  EXPECT_EQ(queue.Jobs()[0].finished(), 0);
 }
 
 TEST_F(RestartTest, WhatNobodyAsksForIsAcknowledgedInTheEnd) {

@@ -1,5 +1,6 @@
 // The worker half of JobQueue: who is attached, and what comes of its leases.
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "base/failpoint.h"
@@ -38,6 +39,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
   worker.description = description;
   worker.port = port;
   worker.fault = description.fault;
+  worker.draining = description.is_draining;
   worker.seen = clock_->Now();
   index_.AddWorker(id, description);
   base::LogInfo("worker ", description.name, ": attached with ",
@@ -45,7 +47,13 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
                 description.devices.platform, " devices");
   Welcome welcome{epoch_, options_.lease_time, {}};
   for (const HeldLease& lease : held) {
-    if (Resume(id, lease)) welcome.resumed.push_back(lease.id);
+    if (Resume(id, lease)) {
+      welcome.resumed.push_back(lease.id);
+    } else {
+      base::LogInfo("lease ", FormatLeaseId(lease.id), ": worker ",
+                    description.name,
+                    " brings it along: refused, it has ended or is another's");
+    }
     base::Failpoint("lease.resumed");
   }
   if (earlier != workers_.end()) {
@@ -56,6 +64,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
   NoteWorker(id);
   Dispatch();
   ++changes_;
+  CloseIfDrained(workers_.find(id));
   return id;
 }
 
@@ -99,6 +108,24 @@ bool JobQueue::Resume(WorkerId id, const HeldLease& held) {
   }
   if (Job* const job = FindHeldBack(held)) Bind(lease, *job);
   return true;
+}
+
+void JobQueue::RefuseClaims(int64_t epoch) {
+  const LeaseId first{epoch, std::numeric_limits<int64_t>::min()};
+  for (auto it = leases_.lower_bound(first); it != leases_.end();) {
+    Lease& lease = it->second;
+    base::LogWarning("lease ", FormatLeaseId(lease.id), ": worker ",
+                     lease.worker_name, " claims it: refused, epoch ", epoch,
+                     " has just begun");
+    const auto worker = workers_.find(lease.worker);
+    if (worker != workers_.end() && worker->second.port != nullptr) {
+      worker->second.port->Cancel(lease.id);
+      worker->second.port->Acknowledge(lease.id);
+    }
+    handed_in_.Release(lease.id);
+    EndLease(lease, "nobody gave it", Ending::kGivenBack);
+    it = leases_.erase(it);
+  }
 }
 
 JobQueue::Job* JobQueue::FindHeldBack(const HeldLease& held) {
@@ -166,8 +193,12 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
       base::Failpoint("result.received");
       if (job != nullptr) {
         TakeResult(lease, *job, event.result());
-      } else {
-        handed_in_.Keep(lease_id, event.result());
+      } else if (handed_in_.Contains(lease_id) &&
+                 !handed_in_.Keep(lease_id, event.result())) {
+        base::LogWarning("lease ", FormatLeaseId(lease_id), ": worker ",
+                         worker.description.name, " reports ",
+                         event.result().key(),
+                         ", which it did not list: refused");
       }
       break;
     case v1::RunnerEvent::kFinished:
@@ -255,7 +286,11 @@ void JobQueue::DropWorker(WorkerMap::iterator worker, const std::string& reason,
 }
 
 void JobQueue::Acknowledge(absl::Time now) {
-  handed_in_.Expire(now);
+  for (const LeaseId lease : handed_in_.Expire(now)) {
+    base::LogInfo("lease ", FormatLeaseId(lease),
+                  ": its results are refused, no plan from before the restart "
+                  "asks for them");
+  }
   for (auto it = leases_.begin(); it != leases_.end();) {
     const Lease& lease = it->second;
     const bool is_wanted =

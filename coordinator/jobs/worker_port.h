@@ -23,7 +23,8 @@ namespace meshwright::jobs {
 struct WorkerDescription {
   std::string name;  // what the worker calls itself; unique while attached
   std::string host;
-  std::string fault;  // of its machine, when it attaches; empty: none
+  std::string fault;         // of its machine, when it attaches; empty: none
+  bool is_draining = false;  // it began to before it attached
   // Who may replace it while it is attached: whoever has the same owner.
   std::string owner;
   // The plugin the worker was started with; empty: the build's own.

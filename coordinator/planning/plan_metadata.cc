@@ -21,6 +21,7 @@ v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module) {
   request.set_device_memory_bytes(plan.limit_bytes());
   *request.mutable_strategies() = plan.strategies();
   request.set_xla_flags(plan.xla_flags());
+  request.set_platform(plan.device().substr(0, plan.device().find(' ')));
   if (!plan.has_pipeline()) return request;
   v1::StageRequest& stages = *request.mutable_stages();
   const v1::PlanPipeline& pipeline = plan.pipeline();

@@ -98,9 +98,12 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
   }
   base::Failpoint("epoch.begun");
   dependencies_.queue->BeginEpoch(epoch.value);
-  ASSIGN_OR_RETURN(const std::vector<v1::WorkerOrder> orders,
-                   dependencies_.plans->ListOrders());
-  dependencies_.queue->SetOrders(orders);
+  {
+    base::MutexLock lock(&order_mutex_);
+    ASSIGN_OR_RETURN(const std::vector<v1::WorkerOrder> orders,
+                     dependencies_.plans->ListOrders());
+    dependencies_.queue->SetOrders(orders);
+  }
   store::PlanFilter unfinished;
   unfinished.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::WAITING,
                        v1::SEARCHING};
@@ -120,11 +123,12 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
     unfinished.before = ids.back();
   }
   std::reverse(ids.begin(), ids.end());
-  for (const store::PlanId id : ids) Post(id);
   if (!ids.empty()) {
     base::MutexLock lock(&mutex_);
     newest_ = ids.back();
+    taken_over_ = ids.back();
   }
+  for (const store::PlanId id : ids) Post(id);
   if (!ids.empty()) {
     base::LogInfo("plans: going on with ", ids.size(), " unfinished ones");
   }
@@ -133,6 +137,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
 
 absl::StatusOr<v1::WorkerSummary> PlanRunner::Order(
     const v1::WorkerOrder& order) {
+  base::MutexLock lock(&order_mutex_);
   ASSIGN_OR_RETURN(v1::WorkerSummary worker, dependencies_.queue->Order(order));
   RETURN_IF_ERROR(dependencies_.plans->SetOrder(order));
   return worker;
@@ -414,6 +419,7 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
   origin.priority = record.priority();
   {
     base::MutexLock lock(&mutex_);
+    origin.was_taken_over = !(taken_over_ < id);
     origin.was_interrupted = interrupted_.contains(id);
   }
   PlanMeasurer measurer(

@@ -145,12 +145,18 @@ class PlanRunner {
   PlanFeed feed_;
   jobs::InFlight in_flight_;
 
+  // Held while an order goes to the queue and the store, so that the last one
+  // of a worker is the same in both.
+  base::Mutex order_mutex_;
+
   base::Mutex mutex_;
   store::Epoch epoch_ ABSL_GUARDED_BY(mutex_);
   bool leads_ ABSL_GUARDED_BY(mutex_) = false;
   store::PlanId newest_ ABSL_GUARDED_BY(mutex_);  // that was taken
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // The newest unfinished one of the coordinator before this one.
+  store::PlanId taken_over_ ABSL_GUARDED_BY(mutex_);
   // While it measured, by the end of the coordinator before this one.
   std::set<store::PlanId> interrupted_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);

@@ -281,6 +281,57 @@ TEST_F(PlanRunnerTest, AnOrderHoldsAfterARestart) {
   EXPECT_THAT(*plans_.ListOrders(), IsEmpty());
 }
 
+// The first order that comes to it waits for a second one to overtake it.
+class SlowOrders : public store::MemoryPlanStore {
+ public:
+  absl::Status SetOrder(const v1::WorkerOrder& order) override {
+    {
+      base::MutexLock lock(&mutex_);
+      const bool is_first = ++orders_ == 1;
+      const auto are_two = [this] { return orders_ == 2; };
+      if (is_first) {
+        mutex_.AwaitWithTimeout(absl::Condition(&are_two), absl::Seconds(1));
+      }
+    }
+    return MemoryPlanStore::SetOrder(order);
+  }
+  void AwaitFirst() {
+    base::MutexLock lock(&mutex_);
+    const auto is_there = [this] { return orders_ > 0; };
+    mutex_.Await(absl::Condition(&is_there));
+  }
+
+ private:
+  base::Mutex mutex_;
+  int orders_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+TEST_F(PlanRunnerTest, TwoOrdersAtOnceEndInTheSameOrderEverywhere) {
+  SlowOrders plans;
+  PlanRunner runner({.clock = &clock_,
+                     .plans = &plans,
+                     .profiles = profiles_.get(),
+                     .queue = &queue_,
+                     .plan = nullptr,
+                     .cover = nullptr,
+                     .holder = "",
+                     .options = {}});
+  ASSERT_TRUE(runner.Start().ok());
+  const SteppedWorker worker(&queue_);
+  v1::WorkerOrder drain, resume;
+  drain.set_worker("worker of version 1");
+  drain.set_kind(v1::WorkerOrder::DRAIN);
+  resume = drain;
+  resume.set_kind(v1::WorkerOrder::RESUME);
+  {
+    const std::jthread draining([&] { EXPECT_TRUE(runner.Order(drain).ok()); });
+    plans.AwaitFirst();
+    EXPECT_TRUE(runner.Order(resume).ok());
+  }
+  EXPECT_EQ(queue_.Workers()[0].state(), "idle");
+  EXPECT_THAT(*plans.ListOrders(), IsEmpty());
+}
+
 TEST_F(PlanRunnerTest, APlanBeyondItsQuotaIsRefusedOrFails) {
   SteppedWorker worker(&queue_);
   const auto runner = NewRunner();

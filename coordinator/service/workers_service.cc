@@ -162,6 +162,7 @@ class WorkerStream
     description.name = hello.worker_id();
     description.host = hello.host();
     description.fault = hello.fault();
+    description.is_draining = hello.is_draining();
     description.plugin_path = hello.plugin_path();
     description.devices.platform = hello.platform();
     description.devices.platform_version = hello.platform_version();

@@ -24,7 +24,7 @@ LAYERS = {
         "coordinator/planning", "coordinator/security", "coordinator/service",
         "coordinator/stages", "coordinator/validation", "profiledb",
         "profiledb/store", "worker/sandbox", "worker/service"),
-    "cli/testing": ("cli/verbs",),
+    "cli/testing": ("base", "cli/local", "cli/verbs"),
     "cli/text": (
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",
         "planner/pipeline"),

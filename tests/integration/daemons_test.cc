@@ -13,12 +13,14 @@
 #include <thread>
 
 #include "coordinator/daemon/coordinator.h"
+#include "coordinator/jobs/testing/fake_worker.h"
 #include "coordinator/service/planning_client.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/services.grpc.pb.h"
 #include "tests/integration/fake_batches.h"
+#include "tests/integration/relay.h"
 #include "worker/service/worker.h"
 
 namespace meshwright::integration {
@@ -91,6 +93,24 @@ class DaemonsTest : public testing::Test {
           return absl::OkStatus();
         },
         nullptr);
+  }
+
+  // Submits without waiting for a worker.
+  static jobs::Submission Submit(Coordinator& coordinator,
+                                 const v1::RunnerRequest& request) {
+    jobs::JobRequest job;
+    job.request = request;
+    job.origin.was_taken_over = true;
+    return coordinator.queue().Submit(std::move(job));
+  }
+
+  // Until the only worker is in this state.
+  static void AwaitWorker(Coordinator& coordinator, const std::string& state) {
+    while (true) {
+      const auto workers = coordinator.queue().Workers();
+      if (workers.size() == 1 && workers[0].state() == state) return;
+      std::this_thread::yield();
+    }
   }
 
   base::SystemClock clock_;
@@ -194,6 +214,96 @@ TEST_F(DaemonsTest, ADrainingWorkerEndsItsBatchFirst) {
   EXPECT_THAT(rows, SizeIs(2));
   worker->Wait();
   EXPECT_TRUE(coordinator->queue().Workers().empty());
+}
+
+TEST_F(DaemonsTest, ADrainingWorkerKeepsItsBatchThroughALostConnection) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  Relay relay(coordinator->address());
+  FakeBatches batches;
+  const auto worker = NewWorker("a", relay.address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  const auto job = Submit(*coordinator, Request({"hold", ""}));
+  batches.AwaitHeld();
+  worker->Drain();
+  AwaitWorker(*coordinator, "draining");
+  relay.Cut();
+  AwaitWorker(*coordinator, "away");
+  relay.Mend();
+  AwaitWorker(*coordinator, "draining");
+  batches.Release();
+  worker->Wait();
+  const jobs::Story story = jobs::ReadStory(job);
+  EXPECT_TRUE(story.status.ok()) << story.status;
+  EXPECT_THAT(story.results, SizeIs(2));
+  EXPECT_EQ(batches.started(), 2);
+}
+
+// It hands in what ended while it was cut off, and gets nothing new for it.
+TEST_F(DaemonsTest, ADrainingWorkerComesBackOnlyToHandIn) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  Relay relay(coordinator->address());
+  FakeBatches batches, others;
+  const auto worker = NewWorker("a", relay.address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  const auto job = Submit(*coordinator, Request({"hold", ""}));
+  const auto next = Submit(*coordinator, Request({""}));
+  batches.AwaitHeld();
+  relay.Cut();
+  AwaitWorker(*coordinator, "away");
+  worker->Drain();
+  batches.Release();
+  batches.AwaitEnded(1);
+  relay.Mend();
+  worker->Wait();
+  EXPECT_THAT(jobs::ReadStory(job).results, SizeIs(2));
+  EXPECT_EQ(batches.started(), 2);
+  const auto other = NewWorker("b", coordinator->address(), &others);
+  ASSERT_TRUE(other->Start().ok());
+  EXPECT_EQ(jobs::ReadStory(next).results.at("p0").worker(), "b");
+}
+
+TEST_F(DaemonsTest, ADrainingWorkerOutlastsARestart) {
+  store::MemoryPlanStore plans;
+  plans_ = &plans;
+  auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  const std::string address = coordinator->address();
+  FakeBatches batches;
+  const auto worker = NewWorker("a", address, &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  const v1::RunnerRequest request = Request({"hold", ""});
+  Submit(*coordinator, request);
+  batches.AwaitHeld();
+  worker->Drain();
+  AwaitWorker(*coordinator, "draining");
+  coordinator.reset();
+  coordinator = NewCoordinator(address);
+  ASSERT_TRUE(coordinator->Start().ok());
+  AwaitWorker(*coordinator, "draining");
+  const auto job = Submit(*coordinator, request);
+  batches.Release();
+  EXPECT_THAT(jobs::ReadStory(job).results, SizeIs(2));
+  worker->Wait();
+  EXPECT_EQ(batches.started(), 2);
+}
+
+TEST_F(DaemonsTest, ADrainingWorkerLeavesASilentCoordinator) {
+  queue_options_.lease_time = absl::Seconds(1);
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  Relay relay(coordinator->address());
+  FakeBatches batches;
+  const auto worker = NewWorker("a", relay.address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  Submit(*coordinator, Request({"hold"}));
+  batches.AwaitHeld();
+  worker->Drain();
+  relay.Cut();
+  worker->Wait();
+  batches.AwaitEnded(1);
+  EXPECT_EQ(batches.started(), 1);
 }
 
 TEST_F(DaemonsTest, ABusyPortIsOneSentence) {

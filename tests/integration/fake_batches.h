@@ -1,5 +1,6 @@
 // FakeBatches: a runner made of words. A program's label says what becomes of
 // it: "crash", "no compile", "hold" (until Release or a stop), else measured.
+// Where programs have labels of their own, one is held by its number.
 //
 // Threads: all methods from any thread.
 #ifndef MESHWRIGHT_TESTS_INTEGRATION_FAKE_BATCHES_H_
@@ -15,13 +16,17 @@ namespace meshwright::integration {
 
 class FakeBatches {
  public:
-  explicit FakeBatches(std::string version = "fake 1")
-      : version_(std::move(version)) {}
+  // `before_held`: so many programs run first; -1: none is held by its number.
+  explicit FakeBatches(std::string version = "fake 1", int before_held = -1)
+      : version_(std::move(version)), before_held_(before_held) {}
 
   worker::BatchFunction function() {
     return [this](const v1::RunnerRequest& request,
                   const worker::OnRunnerEvent& on_event, std::stop_token stop) {
-      return Run(request, on_event, std::move(stop));
+      const absl::Status status = Run(request, on_event, std::move(stop));
+      base::MutexLock lock(&mutex_);
+      if (request.programs_size() > 0) ++ended_;
+      return status;
     };
   }
 
@@ -33,6 +38,12 @@ class FakeBatches {
   void Release() {
     base::MutexLock lock(&mutex_);
     released_ = true;
+  }
+  // Until so many batches have ended.
+  void AwaitEnded(int batches) {
+    base::MutexLock lock(&mutex_);
+    const auto have_ended = [&] { return ended_ >= batches; };
+    mutex_.Await(absl::Condition(&have_ended));
   }
   // Programs that were begun so far.
   int started() {
@@ -51,14 +62,15 @@ class FakeBatches {
     ready.mutable_ready()->set_device_count(request.device().device_count());
     on_event(ready);
     for (const v1::Program& program : request.programs()) {
+      bool is_held = program.label() == "hold";
       {
         base::MutexLock lock(&mutex_);
-        ++started_;
+        is_held |= started_++ == before_held_;
       }
       v1::RunnerEvent started;
       started.mutable_started()->set_key(program.key());
       on_event(started);
-      if (program.label() == "hold" && !Hold(stop)) {
+      if (is_held && !Hold(stop)) {
         return absl::CancelledError("the batch was stopped");
       }
       on_event(Result(program, request.has_reference()));
@@ -68,18 +80,17 @@ class FakeBatches {
 
   // False: stopped.
   bool Hold(const std::stop_token& stop) {
-    const std::stop_callback wake(stop, [this] {
-      base::MutexLock lock(&mutex_);
-      stopped_ = true;
-    });
+    // Its release of the lock wakes the waiter below.
+    const std::stop_callback wake(stop,
+                                  [this] { base::MutexLock lock(&mutex_); });
     base::MutexLock lock(&mutex_);
     held_ = true;
-    mutex_.Await(absl::Condition(this, &FakeBatches::MayGo));
+    const auto may_go = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return released_ || stop.stop_requested();
+    };
+    mutex_.Await(absl::Condition(&may_go));
     held_ = false;
     return !stop.stop_requested();
-  }
-  bool MayGo() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return released_ || stopped_;
   }
 
   static v1::RunnerEvent Result(const v1::Program& program, bool compared) {
@@ -102,11 +113,12 @@ class FakeBatches {
   }
 
   const std::string version_;
+  const int before_held_;
   base::Mutex mutex_;
   bool held_ ABSL_GUARDED_BY(mutex_) = false;
   bool released_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   int started_ ABSL_GUARDED_BY(mutex_) = 0;
+  int ended_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace meshwright::integration

@@ -72,6 +72,12 @@ void Process::Signal(int signal) {
   if (pid_ > 0) kill(pid_, signal);
 }
 
+bool Process::AwaitStopped() {
+  siginfo_t became = {};
+  return waitid(P_PID, pid_, &became, WEXITED | WSTOPPED | WNOWAIT) == 0 &&
+         became.si_code == CLD_STOPPED;
+}
+
 int Process::Wait() {
   int status = 0;
   if (pid_ < 0 || waitpid(pid_, &status, 0) != pid_) return -1000;

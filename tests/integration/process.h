@@ -26,6 +26,8 @@ class Process {
   std::string ReadLine();
   void Signal(int signal);
   pid_t pid() const { return pid_; }  // -1: it has ended
+  // Until a signal has stopped it. False: it has ended.
+  bool AwaitStopped();
   // Its exit status, or minus the signal that ended it.
   int Wait();
   // Its text on stderr; call after Wait.

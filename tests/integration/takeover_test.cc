@@ -13,11 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "base/mutex.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/planning_client.h"
 #include "profiledb/postgres/testing/postgres_server.h"
-#include "profiledb/store/testing/rows.h"
+#include "tests/integration/fake_batches.h"
 #include "tests/integration/process.h"
 #include "worker/service/worker.h"
 
@@ -27,71 +26,6 @@ namespace {
 using service::PlanningClient;
 
 constexpr absl::Duration kTakeover = absl::Seconds(10);
-
-// Measures by words; holds the program that comes after so many, until Release
-// or a stop.
-class HeldBatches {
- public:
-  explicit HeldBatches(int before_held) : before_held_(before_held) {}
-
-  worker::BatchFunction function() {
-    return [this](const v1::RunnerRequest& request,
-                  const worker::OnRunnerEvent& on_event, std::stop_token stop) {
-      return Run(request, on_event, std::move(stop));
-    };
-  }
-  void AwaitHeld() {
-    base::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(&held_));
-  }
-  void Release() {
-    base::MutexLock lock(&mutex_);
-    released_ = true;
-  }
-
- private:
-  absl::Status Run(const v1::RunnerRequest& request,
-                   const worker::OnRunnerEvent& on_event,
-                   std::stop_token stop) {
-    v1::RunnerEvent ready;
-    ready.mutable_ready()->set_platform_name("cpu");
-    ready.mutable_ready()->set_platform_version("words 1");
-    ready.mutable_ready()->set_device_kind("words");
-    ready.mutable_ready()->set_device_count(request.device().device_count());
-    on_event(ready);
-    for (const v1::Program& program : request.programs()) {
-      if (!MayMeasure(stop)) return absl::CancelledError("stopped");
-      v1::RunnerEvent event;
-      *event.mutable_result() = store::MakeWorkersRow("", ++measured_);
-      event.mutable_result()->set_key(program.key());
-      on_event(event);
-    }
-    return absl::OkStatus();
-  }
-
-  bool MayMeasure(const std::stop_token& stop) {
-    const std::stop_callback wake(stop, [this] {
-      base::MutexLock lock(&mutex_);
-      ++stops_;
-    });
-    base::MutexLock lock(&mutex_);
-    held_ = measured_ == before_held_;
-    const int stops = stops_;
-    const auto may_go = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-      return !held_ || released_ || stops_ != stops || stop.stop_requested();
-    };
-    mutex_.Await(absl::Condition(&may_go));
-    held_ = false;
-    return !stop.stop_requested();
-  }
-
-  const int before_held_;
-  int measured_ = 0;  // one batch at a time
-  base::Mutex mutex_;
-  bool held_ ABSL_GUARDED_BY(mutex_) = false;
-  bool released_ ABSL_GUARDED_BY(mutex_) = false;
-  int stops_ ABSL_GUARDED_BY(mutex_) = 0;
-};
 
 class TakeoverTest : public testing::Test {
  protected:
@@ -199,7 +133,7 @@ class TakeoverTest : public testing::Test {
     EXPECT_TRUE(updates.back().plan().feasible());
   }
 
-  HeldBatches batches_{3};
+  FakeBatches batches_{"fake 1", 3};
   std::unique_ptr<postgres::PostgresServer> server_;
   std::string url_;
   std::vector<std::unique_ptr<Process>> coordinators_;

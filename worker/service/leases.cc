@@ -109,6 +109,11 @@ bool Leases::EndIfSilent(absl::Time now) {
   return true;
 }
 
+bool Leases::HasAny() {
+  base::MutexLock lock(&mutex_);
+  return !leases_.empty();
+}
+
 void Leases::Stop() {
   base::MutexLock lock(&mutex_);
   is_stopped_ = true;

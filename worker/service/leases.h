@@ -67,6 +67,8 @@ class Leases {
 
   // True, and all leases end, where nothing was heard for the lease time.
   bool EndIfSilent(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether something runs, or is not acknowledged.
+  bool HasAny() ABSL_LOCKS_EXCLUDED(mutex_);
   // Gives everything up. Nothing is reported any more.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
   // After Stop, from one thread: until what ran has ended, its child too.

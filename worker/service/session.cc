@@ -43,17 +43,25 @@ struct Session::State {
   std::string leader;
 
   base::Mutex write_mutex;
+  bool has_greeted ABSL_GUARDED_BY(write_mutex) = false;
 
   base::Mutex mutex;
   bool over ABSL_GUARDED_BY(mutex) = false;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   std::atomic<bool> is_welcome = false;
+  std::atomic<bool> is_draining = false;
   std::jthread closer;  // of a stop
 
   void Write(const v1::WorkerMessage& message)
       ABSL_LOCKS_EXCLUDED(write_mutex) {
     base::MutexLock lock(&write_mutex);
     stream->Write(message);  // a broken stream ends the reading side
+  }
+  void Greet() ABSL_LOCKS_EXCLUDED(write_mutex);
+  void WriteDrain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex) {
+    v1::WorkerMessage message;
+    message.mutable_drain();
+    stream->Write(message);
   }
   // False: `duration` is over and the stream is not.
   bool IsOverWithin(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mutex) {
@@ -65,6 +73,17 @@ struct Session::State {
   bool Take(v1::CoordinatorMessage& said, bool is_first);
 };
 
+void Session::State::Greet() {
+  v1::WorkerMessage message;
+  *message.mutable_hello() = hello;
+  leases->Describe(message.mutable_hello());
+  base::MutexLock lock(&write_mutex);
+  has_greeted = true;
+  message.mutable_hello()->set_is_draining(is_draining);
+  stream->Write(message);
+  if (is_draining) WriteDrain();
+}
+
 void Session::State::Beat() {
   v1::WorkerMessage beat;
   beat.mutable_heartbeat();
@@ -73,7 +92,8 @@ void Session::State::Beat() {
   while (!IsOverWithin(std::min(dependencies.heartbeat, absl::Seconds(1)))) {
     const absl::Time now = clock.Now();
     // The other side of the connection may be gone without a word.
-    if (leases->EndIfSilent(now) && is_welcome) context.TryCancel();
+    const bool was_heard = is_welcome || is_draining;
+    if (leases->EndIfSilent(now) && was_heard) context.TryCancel();
     if (now < next) continue;
     next = now + dependencies.heartbeat;
     leases->LookForFaults();
@@ -121,10 +141,7 @@ Session::~Session() = default;
 
 absl::Status Session::Run() {
   const base::SteadyClock clock;
-  v1::WorkerMessage message;
-  *message.mutable_hello() = state_->hello;
-  state_->leases->Describe(message.mutable_hello());
-  state_->Write(message);
+  state_->Greet();
   std::jthread heart([this] { state_->Beat(); });
   v1::CoordinatorMessage said;
   absl::Status refused;
@@ -157,9 +174,9 @@ absl::Status Session::Run() {
 const std::string& Session::leader() const { return state_->leader; }
 
 void Session::Drain() {
-  v1::WorkerMessage message;
-  message.mutable_drain();
-  state_->Write(message);
+  base::MutexLock lock(&state_->write_mutex);
+  state_->is_draining = true;
+  if (state_->has_greeted) state_->WriteDrain();
 }
 
 void Session::Stop() {

@@ -36,7 +36,8 @@ class Session {
   absl::Status Run();
   // After Run: where the coordinator sent this worker; empty: nowhere.
   const std::string& leader() const;
-  // Asks for no more batches. Run goes on until the one at hand is over.
+  // Asks for no more batches. Run goes on until the one at hand is over. Before
+  // Run, Hello says it.
   void Drain();
   // Gives the lease back. Run returns soon, whether the coordinator answers or
   // not.

@@ -106,6 +106,10 @@ class Worker::Daemon {
   absl::Status Choose(const std::string& leader);
   bool Connect();
   absl::Status RunSession(std::string& leader) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool IsDraining() ABSL_LOCKS_EXCLUDED(mutex_) {
+    base::MutexLock lock(&mutex_);
+    return draining_;
+  }
   // True when the worker is to leave rather than wait that long. Leases end
   // meanwhile where their time is over.
   bool LeavesWithin(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -120,7 +124,8 @@ class Worker::Daemon {
 
   base::Mutex mutex_;
   Session* session_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  bool leaving_ ABSL_GUARDED_BY(mutex_) = false;  // no further session
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;  // no further session
   bool left_ ABSL_GUARDED_BY(mutex_) = true;
 
   std::jthread thread_;  // last: joined before the rest is destroyed
@@ -176,6 +181,7 @@ void Worker::Daemon::Live() {
     const absl::Status status = RunSession(leader);
     base::LogInfo("worker ", dependencies_.name, ": the session with ",
                   address_, " ended: ", status.ToString());
+    if (status.ok() && IsDraining()) break;
     const absl::Status chosen = Choose(leader);
     if (!chosen.ok()) {
       base::LogWarning("worker ", dependencies_.name, ": ", chosen.message());
@@ -196,14 +202,17 @@ bool Worker::Daemon::LeavesWithin(absl::Duration duration) {
   const base::SteadyClock clock;
   const absl::Time end = clock.Now() + duration;
   while (true) {
-    leases_->EndIfSilent(clock.Now());
+    const bool is_silent = leases_->EndIfSilent(clock.Now());
+    const bool has_leases = leases_->HasAny();
     const absl::Duration left = end - clock.Now();
     base::MutexLock lock(&mutex_);
-    if (mutex_.AwaitWithTimeout(absl::Condition(&leaving_),
-                                std::min(left, absl::Seconds(1)))) {
-      return true;
-    }
-    if (left <= absl::Seconds(1)) return false;
+    if (stopping_ || (draining_ && (is_silent || !has_leases))) return true;
+    const auto has_order = [this, was_draining = draining_] {
+      return stopping_ || draining_ != was_draining;
+    };
+    const bool is_news = mutex_.AwaitWithTimeout(
+        absl::Condition(&has_order), std::min(left, absl::Seconds(1)));
+    if (!is_news && left <= absl::Seconds(1)) return false;
   }
 }
 
@@ -226,7 +235,8 @@ absl::Status Worker::Daemon::RunSession(std::string& leader) {
   Session session(channel_, dependencies_, hello_, leases_.get());
   {
     base::MutexLock lock(&mutex_);
-    if (leaving_) session.Stop();
+    if (stopping_) session.Stop();
+    if (draining_) session.Drain();
     session_ = &session;
   }
   absl::Status status = session.Run();
@@ -238,13 +248,13 @@ absl::Status Worker::Daemon::RunSession(std::string& leader) {
 
 void Worker::Daemon::Drain() {
   base::MutexLock lock(&mutex_);
-  leaving_ = true;
+  draining_ = true;
   if (session_ != nullptr) session_->Drain();
 }
 
 void Worker::Daemon::Stop() {
   base::MutexLock lock(&mutex_);
-  leaving_ = true;
+  stopping_ = true;
   if (leases_ != nullptr) leases_->Stop();
   if (session_ != nullptr) session_->Stop();
 }

@@ -10,7 +10,9 @@
 //                    (backoff)            ends (leases.h)
 //   Of several coordinators it tries one after the other, and goes to the one
 //   that leads when another sends it there.
-//   Drain ─▶ no more batches; the one at hand ends, then the worker leaves.
+//   Drain ─▶ no more batches; the one at hand ends, then the worker leaves. It
+//            connects again for what it holds, until the coordinator is silent
+//            for the lease time.
 //   Stop  ─▶ the batch at hand is given back, its child killed; leaves now.
 //
 // Threads and ownership: Start, Drain, Stop and Wait from any thread.
