@@ -28,8 +28,10 @@ problem::Picoseconds GetMinimumTime(const v1::Measurement& measurement) {
 
 problem::Config KeepBytesOnly(const space::Configuration& configuration) {
   problem::Config config;
-  config.persistent_bytes = configuration.persistent_bytes;
-  config.saved_bytes = configuration.saved_bytes;
+  // Sums over trips are there from the first trip to the last.
+  config.persistent_bytes =
+      configuration.persistent_bytes + configuration.summed_bytes;
+  config.saved_bytes = configuration.saved_bytes - configuration.summed_bytes;
   return config;
 }
 
@@ -61,14 +63,16 @@ std::optional<problem::Config> FindMeasuredCost(
                                      kPicosecondsPerNanosecond);
   config.noise = noise.Around(config.time);
   const int64_t temporary = measurement.memory().temporary_bytes();
-  int64_t kept = configuration.saved_bytes - configuration.given_bytes;
-  // The program keeps what it saves among its temporaries: where they are
-  // fewer, the compiler computes a part again. A loop of fewer trips than the
-  // step's saves less than the step. Some plugins report no temporaries.
+  int64_t kept = configuration.saved_bytes - configuration.given_bytes -
+                 configuration.crossing_bytes;
+  // The program keeps what it saves inside among its temporaries: where they
+  // are fewer, the compiler computes a part again. A loop of fewer trips than
+  // the step's saves less than the step. Some plugins report no temporaries.
   if (temporary > 0 && configuration.corrections.empty() &&
       configuration.weight == 1) {
-    kept = std::min(kept, temporary);
-    config.saved_bytes = configuration.given_bytes + kept;
+    const int64_t computed_again = std::max<int64_t>(0, kept - temporary);
+    kept -= computed_again;
+    config.saved_bytes -= computed_again;
   }
   config.transient_bytes = std::max<int64_t>(0, temporary - kept);
   return config;
@@ -80,6 +84,20 @@ std::optional<problem::Config> FindMeasuredMainCost(
   space::Configuration main = configuration;
   main.corrections.clear();
   return FindMeasuredCost(space, main, results);
+}
+
+int64_t FindReducedBytes(const space::ProfileSpace& space,
+                         const space::Configuration& configuration,
+                         const store::Results& results) {
+  if (!configuration.program.has_value()) return 0;
+  const v1::ProfileResult* row =
+      FindMeasuredRow(space, results, *configuration.program);
+  if (row == nullptr) return 0;
+  int64_t bytes = 0;
+  for (const v1::Collective& it : row->measurement().collectives()) {
+    if (it.kind() == "all-reduce") bytes = std::max(bytes, it.bytes());
+  }
+  return bytes;
 }
 
 }  // namespace meshwright::estimation

@@ -5,6 +5,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_MEASURED_COST_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_MEASURED_COST_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "coordinator/space/profile_space.h"
@@ -34,6 +35,12 @@ std::optional<problem::Config> FindMeasuredCost(
 std::optional<problem::Config> FindMeasuredMainCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results);
+
+// Bytes of the largest all-reduce of its program, which is that of its
+// gradients where it has one; 0 if it was not measured.
+int64_t FindReducedBytes(const space::ProfileSpace& space,
+                         const space::Configuration& configuration,
+                         const store::Results& results);
 
 }  // namespace meshwright::estimation
 

@@ -40,6 +40,22 @@ TEST_F(MeasuredCostTest, WhatIsNotSavedOfTheTemporariesIsTransient) {
   EXPECT_EQ(cost.transient_bytes, 40);
 }
 
+TEST_F(MeasuredCostTest, WhatCrossesIsNoneOfTheTemporaries) {
+  configuration_.crossing_bytes = 30;
+  const problem::Config cost = Cost(90);
+  EXPECT_EQ(cost.saved_bytes, 70);
+  EXPECT_EQ(cost.transient_bytes, 70);
+  EXPECT_EQ(Cost(15).saved_bytes, 65);
+}
+
+TEST_F(MeasuredCostTest, SumsOverTripsLiveThroughTheStep) {
+  configuration_.summed_bytes = 5;
+  const problem::Config cost = Cost(90);
+  EXPECT_EQ(cost.persistent_bytes, 1005);
+  EXPECT_EQ(cost.saved_bytes, 65);
+  EXPECT_EQ(cost.transient_bytes, 40);
+}
+
 TEST_F(MeasuredCostTest, NoMoreIsSavedThanTheProgramHolds) {
   const problem::Config cost = Cost(30);
   EXPECT_EQ(cost.saved_bytes, 50);

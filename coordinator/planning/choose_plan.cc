@@ -1,6 +1,8 @@
 #include "coordinator/planning/choose_plan.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -9,7 +11,9 @@
 #include "coordinator/export/whole_model.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/score.h"
+#include "coordinator/planning/search_within_memory.h"
 #include "coordinator/planning/verdicts.h"
+#include "coordinator/problem/peak_timeline.h"
 #include "planner/problem/uncertainty.h"
 #include "planner/search/search.h"
 #include "planner/search/tradeoffs/ties.h"
@@ -57,6 +61,20 @@ v1::PlanPrediction Predict(const Score& score) {
   return predicted;
 }
 
+// The plan that ties, if it fits as the fastest does.
+absl::StatusOr<search::Plan> BreakTiesWithin(
+    const formulation::MeasuredProblem& measured, const WithinMemory& found) {
+  const search::Plan& fastest = *found.answer.plan;
+  problem::PlanProblem problem = measured.problem;
+  const std::optional<int64_t> limit = problem.memory_limit_bytes;
+  problem.memory_limit_bytes = found.sum_limit_bytes;
+  ASSIGN_OR_RETURN(search::Plan plan,
+                   search::BreakTies(problem, fastest, kMaxTieLoss));
+  plan.peak_bytes = formulation::FindPeakBytes(measured, plan.choice);
+  const bool fits = !limit.has_value() || plan.peak_bytes <= *limit;
+  return fits ? plan : fastest;
+}
+
 absl::StatusOr<v1::PlanTie> TieWith(const MeasuredStep& step,
                                     const search::Plan& fastest) {
   ASSIGN_OR_RETURN(
@@ -89,8 +107,8 @@ v1::Plan BeginMeasuredPlan(const v1::PlanRequest& request,
 
 absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
                                     const MeasuredStep& step) {
-  const problem::PlanProblem& problem = step.measured.problem;
-  ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
+  ASSIGN_OR_RETURN(WithinMemory found, SearchWithinMemory(step.measured));
+  search::Answer& answer = found.answer;
   v1::Plan plan = BeginMeasuredPlan(request, step);
   plan.set_feasible(answer.plan.has_value());
   plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
@@ -106,8 +124,7 @@ absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
   const search::Plan fastest = *answer.plan;
   // Errors of estimates are correlated: ties are not known.
   if (step.programs.estimated() == 0) {
-    ASSIGN_OR_RETURN(answer.plan,
-                     search::BreakTies(problem, fastest, kMaxTieLoss));
+    ASSIGN_OR_RETURN(answer.plan, BreakTiesWithin(step.measured, found));
   }
   if (answer.plan->choice != fastest.choice) {
     ASSIGN_OR_RETURN(*plan.mutable_tie(), TieWith(step, fastest));

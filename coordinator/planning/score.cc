@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "coordinator/problem/peak_timeline.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/uncertainty.h"
 
@@ -116,7 +117,7 @@ absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
   score.resharding_seconds = ToSeconds(evaluation.resharding_time);
   score.low_seconds = ToSeconds(evaluation.time - noise.below);
   score.high_seconds = ToSeconds(evaluation.time + noise.above);
-  score.peak_bytes = evaluation.peak_bytes;
+  score.peak_bytes = formulation::FindPeakBytes(step.measured, nodes);
   score.segments = ScoreSegments(step, choice, nodes);
   score.median_seconds = score.resharding_seconds;
   for (const SegmentCost& it : score.segments) {

@@ -2,7 +2,7 @@
 //
 // In → Out: a measured step and one configuration per segment → its figures,
 // as a whole and by segment. The whole is the sum of the segments, their
-// resharding, and for the bytes the largest transient.
+// resharding; for the bytes problem/peak_timeline.h.
 // Units: seconds; bytes per device.
 // Errors: kNotFound for a configuration that was not measured, those of
 // problem::Evaluate.

@@ -1,9 +1,10 @@
 // The share of a device's memory that a plan may use.
 //
-// Concept: a plan's peak is a sum over segments. The compiler schedules the
-// whole step: it computes some values earlier, and so holds them longer, than
-// the segments show. Whole steps needed up to 9 % more than was predicted, and
-// a plan that fits must fit. So a share of the memory stays free.
+// Concept: a plan's peak is made of what its segments need (peak_timeline.h).
+// The compiler schedules the whole step: it computes some values earlier, and
+// so holds them longer, than the segments show. Whole steps needed up to 7 %
+// more than was predicted, and a plan that fits must fit. So a share of the
+// memory stays free.
 // Units: bytes of one device. Threads: pure functions.
 // Source: design, section 6 (headroom).
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_MEMORY_LIMIT_H_

@@ -67,6 +67,7 @@ class ProblemBuilder {
             : 0;
     std::vector<int>& usable = out_.usable.emplace_back();
     std::vector<int>& positions = out_.positions.emplace_back();
+    std::vector<int64_t>& reduced = out_.reduced_bytes.emplace_back();
     for (const GroupState& state :
          ListGroupStates(configurations, known, max_members)) {
       problem::Config config = *costs[state.configuration];
@@ -78,6 +79,8 @@ class ProblemBuilder {
       }
       usable.push_back(state.configuration);
       positions.push_back(state.position);
+      reduced.push_back(estimation::FindReducedBytes(
+          space_, configurations[state.configuration], results_));
       node_type.configs.push_back(config);
     }
     if (usable.empty()) {

@@ -10,6 +10,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct MeasuredProblem {
   std::vector<SegmentRun> runs;             // by node
   std::vector<std::vector<int>> usable;     // by type of the space
   std::vector<std::vector<int>> positions;  // likewise; 0: in no group, first
+  // Likewise: of the gradients that are reduced (peak_timeline.h).
+  std::vector<std::vector<int64_t>> reduced_bytes;
 };
 
 // What a problem leaves out.

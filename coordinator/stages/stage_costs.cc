@@ -47,9 +47,6 @@ absl::StatusOr<formulation::MeasuredProblem> BuildStageProblem(
       const space::Configuration& configuration =
           step.space.types[t].configurations[measured.usable[t][i]];
       problem::Config& config = types[t].configs[i];
-      // One sum for all micro-batches, whether the step keeps it or not.
-      config.saved_bytes -= configuration.summed_bytes;
-      config.persistent_bytes += configuration.summed_bytes;
       if (own == 1 && micro_batches > 1) {
         config.persistent_bytes += GradientBytes(
             step.analysis, step.space.context.mesh, t, configuration);

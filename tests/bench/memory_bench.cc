@@ -25,6 +25,7 @@
 #include "base/status_macros.h"
 #include "coordinator/export/whole_model.h"
 #include "coordinator/problem/memory_limit.h"
+#include "coordinator/problem/peak_timeline.h"
 #include "coordinator/problem/plan_problem.h"
 #include "coordinator/selection/choice_programs.h"
 #include "google/protobuf/io/zero_copy_stream_impl.h"
@@ -172,9 +173,8 @@ class StepMemory {
     ASSIGN_OR_RETURN(const problem::Choice choice,
                      formulation::FromSegments(step_.analysis, step_.space,
                                                measured_, plan.choice));
-    ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
-                     problem::Evaluate(measured_.problem, choice));
-    out.predicted_bytes = evaluation.peak_bytes;
+    RETURN_IF_ERROR(problem::Evaluate(measured_.problem, choice).status());
+    out.predicted_bytes = formulation::FindPeakBytes(measured_, choice);
     for (size_t n = 0; n < choice.size(); ++n) {
       const int type = measured_.problem.nodes[n].type;
       for (const int c : choice[n]) {

@@ -41,12 +41,16 @@ struct Configuration {
   // times that of the program, plus the corrections (loop_programs.h).
   double weight = 1;
   std::vector<Correction> corrections;
-  int64_t persistent_bytes = 0;  // state on one device
+  // State on one device, and what the step is given beside it.
+  int64_t persistent_bytes = 0;
   // Forward values the backward pass reads, and sums over trips.
   int64_t saved_bytes = 0;
   // Of these, what its program is given: the sums, and what it recomputes from.
   int64_t given_bytes = 0;
   int64_t summed_bytes = 0;  // the sums over trips alone
+  // Of those saved, beside the given ones, what enters or leaves the segment:
+  // arguments and outputs of its program, none of its temporaries.
+  int64_t crossing_bytes = 0;
   // In a group: what each segment in front of one adds to what is there while
   // its backward pass runs.
   int64_t rematerialized_bytes = 0;

@@ -28,6 +28,9 @@ class ByteCounter : segmenter::SegmentView {
     for (const auto& [argument, updated] : graph_.state) {
       configuration_.persistent_bytes += OwnBytes(argument);
     }
+    for (int i = 0; i < graph_.input_count; ++i) {
+      if (IsGiven(i)) configuration_.persistent_bytes += OwnBytes(i);
+    }
     for (int i = 0; i < count_; ++i) {
       if (IsSumOverTrips(i)) configuration_.summed_bytes += OwnBytes(i);
     }
@@ -45,12 +48,36 @@ class ByteCounter : segmenter::SegmentView {
     for (int i = 0; i < count_; ++i) {
       if (IsForward(i) && !IsRecomputable(i) && !IsRematerialized(i) &&
           !IsRearranged(i)) {
-        configuration_.saved_bytes += SavedBytes(i);
+        const int64_t saved = SavedBytes(i);
+        configuration_.saved_bytes += saved;
+        if (Crosses(i)) configuration_.crossing_bytes += saved;
       }
     }
   }
 
  private:
+  // An argument that is no state, of the first segment that reads it.
+  bool IsGiven(int input) const {
+    if (!IsArgument(input)) return false;
+    const segmenter::ArgumentRole role =
+        analysis_.passes.roles[At(input).attributes().parameter_number()];
+    if (role == segmenter::ArgumentRole::kParameter ||
+        role == segmenter::ArgumentRole::kOptimizer) {
+      return false;
+    }
+    const auto& users = At(input).users;
+    return std::none_of(users.begin(), users.end(), [&](ir::ValueId user) {
+      const auto owner = analysis_.plan.owner[user].FindSegment();
+      return owner.has_value() && *owner < graph_.segment;
+    });
+  }
+
+  bool Crosses(int value) const {
+    return (IsInput(value) && !IsArgument(value)) ||
+           std::find(graph_.outputs.begin(), graph_.outputs.end(), value) !=
+               graph_.outputs.end();
+  }
+
   // Recomputed in the backward pass, or what that begins with.
   bool IsRematerialized(int value) const {
     return !rematerialization_.empty() &&
@@ -96,7 +123,7 @@ class ByteCounter : segmenter::SegmentView {
     return annotation_.GetSharding(value, At(value).shape, mesh_);
   }
   int64_t OwnBytes(int value) const { return Bytes(value, Own(value)); }
-  // An argument is state or the step's input, counted elsewhere.
+  // An argument is there throughout, and counted so.
   int64_t KeptBytes(int value) const {
     return IsArgument(value) ? 0 : OwnBytes(value);
   }

@@ -1,0 +1,26 @@
+#include "coordinator/problem/peak_timeline.h"
+
+#include <algorithm>
+
+namespace meshwright::formulation {
+
+int64_t FindPeakBytes(const MeasuredProblem& measured,
+                      const problem::Choice& choice) {
+  int64_t persistent = 0;
+  int64_t saved = 0;
+  int64_t reduced = 0;
+  int64_t fullest = 0;
+  for (size_t n = 0; n < choice.size(); ++n) {
+    const int type = measured.problem.nodes[n].type;
+    const auto& configs = measured.problem.types[type].configs;
+    for (const int c : choice[n]) {
+      persistent += configs[c].persistent_bytes;
+      saved += configs[c].saved_bytes;
+      reduced += measured.reduced_bytes[type][c];
+      fullest = std::max(fullest, saved + configs[c].transient_bytes);
+    }
+  }
+  return persistent + std::max(fullest, 2 * reduced);
+}
+
+}  // namespace meshwright::formulation

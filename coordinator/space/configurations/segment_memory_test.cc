@@ -1,0 +1,54 @@
+#include "coordinator/space/configurations/segment_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "coordinator/segmenter/testing/test_steps.h"
+#include "coordinator/space/profile_space.h"
+
+namespace meshwright::space {
+namespace {
+
+class SegmentMemoryTest : public testing::TestWithParam<std::string> {};
+
+// State with the segment that updates it, all else with the first reader.
+TEST_P(SegmentMemoryTest, EveryArgumentIsCountedOnce) {
+  const auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 1});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  KeyContext context;
+  context.mesh = {1, 1};
+  const ProfileSpace space = BuildProfileSpace(*analysis, context);
+  int64_t expected = 0;
+  for (const ir::ValueId id : analysis->module.parameters) {
+    expected += analysis->module.at(id).shape.byte_size();
+  }
+  int64_t counted = 0;
+  for (const segmenter::SegmentTypeId type : analysis->type_of_segment) {
+    counted += space.types[type].configurations[0].persistent_bytes;
+  }
+  EXPECT_EQ(counted, expected);
+}
+
+TEST_P(SegmentMemoryTest, WhatCrossesIsAPartOfWhatIsSaved) {
+  const auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 2});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  KeyContext context;
+  context.mesh = {1, 2};
+  const ProfileSpace space = BuildProfileSpace(*analysis, context);
+  int crossing = 0;
+  for (const SegmentType& type : space.types) {
+    for (const Configuration& it : type.configurations) {
+      EXPECT_LE(it.crossing_bytes, it.saved_bytes - it.given_bytes);
+      crossing += it.crossing_bytes > 0 && it.crossing_bytes < it.saved_bytes;
+    }
+  }
+  EXPECT_GT(crossing, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, SegmentMemoryTest,
+                         testing::Values("convnet_tiny", "unet_tiny",
+                                         "vit_tiny"));
+
+}  // namespace
+}  // namespace meshwright::space
