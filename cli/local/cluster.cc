@@ -16,6 +16,7 @@
 #include "coordinator/planning/remeasure_plan.h"
 #include "coordinator/stages/staged_plan.h"
 #include "coordinator/validation/validate_plan.h"
+#include "coordinator/validation/validate_staged_plan.h"
 #include "worker/sandbox/private_folder.h"
 #include "worker/service/runner_batches.h"
 
@@ -43,16 +44,71 @@ namespace {
 // A run of so many takes hours.
 constexpr int kMaximumRandomPlans = 1000;
 
+absl::Status ValidateStagedRecord(
+    const v1::PlanRecord& record, const v1::ValidatePlanRequest& request,
+    store::ProfileStore* store, jobs::QueueMeasurer* measurer,
+    const std::function<void(const v1::ValidatePlanEvent&)>& send) {
+  if (request.random_plans() > 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        record.id(),
+        " has stages, and random plans have none; leave them out"));
+  }
+  ASSIGN_OR_RETURN(const std::string model,
+                   explain::RecallModel(record.plan(), store));
+  v1::DeviceSpec device;
+  device.set_platform(record.request().platform());
+  device.set_plugin_path(record.request().plugin_path());
+  v1::DeviceFingerprint here;
+  const auto run = [&](const v1::RunnerRequest& asked)
+      -> absl::StatusOr<validation::StagedResults> {
+    ASSIGN_OR_RETURN(const jobs::DeviceDescription described,
+                     measurer->Describe(asked.device()));
+    here = described.fingerprint;
+    validation::StagedResults results;
+    v1::ValidatePlanEvent event;
+    event.mutable_progress()->set_phase("measure");
+    event.mutable_progress()->set_total(asked.programs_size());
+    RETURN_IF_ERROR(measurer->RunSequence(
+        asked,
+        [&](const v1::ProfileResult& result) {
+          results.modules[result.key()] = result;
+          event.mutable_progress()->set_done(std::ssize(results.modules));
+          send(event);
+          return absl::OkStatus();
+        },
+        [&](const v1::RunnerEvent::Compared& compared) {
+          const auto& all = compared.relative_differences();
+          results.differences.assign(all.begin(), all.end());
+        }));
+    return results;
+  };
+  return validation::ValidateStagedPlan(
+      model, record.plan(), device, store,
+      {.run = run,
+       .describe = [&]() -> absl::StatusOr<v1::DeviceFingerprint> {
+         return here;
+       },
+       .note =
+           [&](const std::string& note) {
+             v1::ValidatePlanEvent event;
+             event.set_note(note);
+             send(event);
+           },
+       .report =
+           [&](const v1::StagedValidationReport& report) {
+             v1::ValidatePlanEvent event;
+             *event.mutable_staged_report() = report;
+             send(event);
+           }});
+}
+
 absl::Status ValidateRecord(
     const v1::PlanRecord& record, const v1::ValidatePlanRequest& request,
-    store::ProfileStore* store, jobs::Measurer* measurer,
+    store::ProfileStore* store, jobs::QueueMeasurer* measurer,
     const std::function<void(const v1::ValidatePlanEvent&)>& send) {
   const v1::Plan& plan = record.plan();
   if (plan.has_pipeline()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        record.id(),
-        " has stages; export it, and run `meshwright validate MODEL PLAN` "
-        "where its devices are"));
+    return ValidateStagedRecord(record, request, store, measurer, send);
   }
   if (request.random_plans() < 0 ||
       request.random_plans() > kMaximumRandomPlans) {
@@ -110,7 +166,8 @@ plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store) {
   };
   questions.validate =
       [store](const v1::PlanRecord& plan,
-              const v1::ValidatePlanRequest& request, jobs::Measurer* measurer,
+              const v1::ValidatePlanRequest& request,
+              jobs::QueueMeasurer* measurer,
               const std::function<void(const v1::ValidatePlanEvent&)>& send) {
         return ValidateRecord(plan, request, store, measurer, send);
       };

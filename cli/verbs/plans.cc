@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "cli/verbs/verbs.h"
 #include "coordinator/service/planning_client.h"
 #include "coordinator/validation/report.h"
+#include "coordinator/validation/staged_report.h"
 
 namespace meshwright::cli {
 namespace {
@@ -243,18 +245,24 @@ absl::Status ValidatePlan(const Context& context, const RunFlags& flags) {
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ProgressDisplay display(context.err, context.terminal, context.clock);
   v1::ValidationReport report;
+  std::optional<v1::StagedValidationReport> staged;
   RETURN_IF_ERROR(client->ValidatePlan(
       request,
       [&](const v1::ValidatePlanEvent& event) {
         if (event.has_progress()) return display.Show(event.progress());
         display.Close();
         if (event.has_note()) *context.err << event.note() << "\n";
+        if (event.has_staged_report()) {
+          staged = event.staged_report();
+          *context.out << FormatValidation(*staged, context.json);
+        }
         if (!event.has_report()) return;
         report = event.report();
         *context.out << FormatValidation(report, context.json);
       },
       interrupt.token()));
-  return validation::CheckReport(report);
+  return staged.has_value() ? validation::CheckOutputs(*staged)
+                            : validation::CheckReport(report);
 }
 
 OneFlags* AddOne(CLI::App& parent, Context& context, const std::string& name,

@@ -15,14 +15,13 @@
 #include "cli/text/progress.h"
 #include "cli/text/validation_text.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/validation/evidence.h"
 #include "coordinator/validation/prepare.h"
 #include "coordinator/validation/reference.h"
 #include "coordinator/validation/report.h"
-#include "coordinator/validation/staged_drift.h"
 #include "coordinator/validation/staged_report.h"
 #include "coordinator/validation/staged_validation.h"
 #include "coordinator/validation/validate_plan.h"
+#include "coordinator/validation/validate_staged_plan.h"
 #include "worker/sandbox/runner_process.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/worker.h"
@@ -48,7 +47,11 @@ absl::StatusOr<validation::StagedResults> RunSequence(
       request,
       [&](const v1::RunnerEvent& event) {
         if (event.has_result()) {
-          results.modules[event.result().key()] = event.result();
+          v1::ProfileResult& result = results.modules[event.result().key()];
+          result = event.result();
+          // No coordinator handed it out, and says where it ran.
+          result.set_host(worker::HostName());
+          result.set_worker(worker::DefaultWorkerName());
         }
         if (!event.has_compared()) return;
         const auto& all = event.compared().relative_differences();
@@ -59,61 +62,41 @@ absl::StatusOr<validation::StagedResults> RunSequence(
   return results;
 }
 
-absl::Status KeepStagedEvidence(const v1::DeviceSpec& device,
-                                const v1::Plan& plan,
-                                const std::vector<validation::Probe>& probes,
-                                validation::Results& measured,
-                                store::ProfileStore* store) {
-  if (probes.empty()) return absl::OkStatus();
-  // No worker says where these ran, as no coordinator handed them out.
-  for (auto& [key, result] : measured) {
-    result.set_host(worker::HostName());
-    result.set_worker(worker::DefaultWorkerName());
-  }
-  ASSIGN_OR_RETURN(const v1::RunnerEvent::Ready ready,
-                   worker::DescribeDevices(device, worker::RunnerBatches()));
-  return validation::RecordStagedEvidence(plan, probes, measured,
-                                          ready.fingerprint(), store);
-}
-
 absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
                             const v1::Plan& plan) {
   if (flags.random > 0) {
     return absl::InvalidArgumentError(
         "random plans have no stages; leave out --random");
   }
-  RETURN_IF_ERROR(validation::CheckMeshes(plan));
   ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
-  ASSIGN_OR_RETURN(
-      const v1::DeviceSpec device,
-      ToDeviceSpec(flags.devices, validation::CountStageDevices(plan), true));
+  ASSIGN_OR_RETURN(const v1::DeviceSpec device,
+                   ToDeviceSpec(flags.devices, 1, true));
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
-  const auto known = validation::ChooseStageProbes(model, plan, store.get());
-  const std::vector<validation::Probe> probes =
-      known.ok() ? *known : std::vector<validation::Probe>();
-  validation::Results measured;
-  const auto report = validation::ValidateStages(
-      model, plan, probes, device, [&](const v1::RunnerRequest& it) {
-        auto results = RunSequence(it, interrupt.token());
-        if (results.ok()) {
-          measured.insert(results->modules.begin(), results->modules.end());
-        }
-        return results;
-      });
-  if (!report.ok()) return NameModel(report.status(), flags.model);
-  if (!known.ok()) {
-    *context.err
-        << "the errors include the machine's drift, because no segment is "
-           "measured again: "
-        << known.status().message() << "\n";
-  }
-  *context.out << FormatValidation(*report, context.json);
-  RETURN_IF_ERROR(
-      KeepStagedEvidence(device, plan, probes, measured, store.get()));
-  if (report->has_failure()) return absl::InternalError(report->failure());
-  return validation::CheckOutputs(*report);
+  v1::StagedValidationReport report;
+  const absl::Status status = validation::ValidateStagedPlan(
+      model, plan, device, store.get(),
+      {.run =
+           [&](const v1::RunnerRequest& request) {
+             return RunSequence(request, interrupt.token());
+           },
+       .describe = [&]() -> absl::StatusOr<v1::DeviceFingerprint> {
+         v1::DeviceSpec used = device;
+         used.set_device_count(validation::CountStageDevices(plan));
+         ASSIGN_OR_RETURN(
+             const v1::RunnerEvent::Ready ready,
+             worker::DescribeDevices(used, worker::RunnerBatches()));
+         return ready.fingerprint();
+       },
+       .note = [&](const std::string& note) { *context.err << note << "\n"; },
+       .report =
+           [&](const v1::StagedValidationReport& it) {
+             report = it;
+             *context.out << FormatValidation(it, context.json);
+           }});
+  if (!status.ok()) return NameModel(status, flags.model);
+  return validation::CheckOutputs(report);
 }
 
 absl::Status Validate(const Context& context, const ValidateFlags& flags) {

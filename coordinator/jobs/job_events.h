@@ -23,8 +23,8 @@ struct JobDone {
   absl::Status status;
 };
 
-using JobEvent =
-    std::variant<v1::RunnerEvent::Started, v1::ProfileResult, JobDone>;
+using JobEvent = std::variant<v1::RunnerEvent::Started, v1::ProfileResult,
+                              v1::RunnerEvent::Compared, JobDone>;
 
 class JobEvents {
  public:

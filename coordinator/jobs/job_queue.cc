@@ -35,7 +35,7 @@ std::deque<JobQueue::Chunk> JobQueue::Cut(const JobRequest& request) const {
   const v1::RunnerRequest& asked = request.request;
   const int count = asked.programs_size();
   if (count == 0) return {};
-  const bool is_whole = asked.has_reference();
+  const bool is_whole = IsWhole(asked);
   std::deque<Chunk> cut(1);
   const int limit = is_whole ? count : std::max(1, ChunkPrograms(request));
   const int64_t chunks = (count + limit - 1) / limit;
@@ -88,7 +88,7 @@ Submission JobQueue::Submit(JobRequest request) {
   shares_.Enter(origin.name_space);
   index_.AddJob(added.id, asked.device(), added.exactly(), origin.priority,
                 origin.name_space);
-  if (!asked.has_reference()) {
+  if (!IsWhole(asked)) {
     for (const v1::Program& program : asked.programs()) {
       wanted_.try_emplace(program.key(), added.id);
     }

@@ -3,9 +3,9 @@
 // Concept: a *job* is one RunnerRequest of one submitter. The queue cuts it
 // into *chunks* of at most Options::chunk_programs and chunk_bytes, so that
 // several workers share it. A chunk handed to a worker is a *lease*. A job with
-// a reference program is a comparison: it stays in one chunk. An idle worker
-// gets a chunk of the job that match_index.h names: by priority, fair share,
-// age.
+// a reference program is a comparison, and one may have a sequence: these stay
+// in one chunk. An idle worker gets a chunk of the job that match_index.h
+// names: by priority, fair share, age.
 //
 //   chunk:   waiting ──Push──▶ leased ──every program has its result──▶ done
 //               ▲                │
@@ -286,6 +286,10 @@ class JobQueue {
   using WorkerMap = std::map<WorkerId, Worker>;
   using LeaseMap = std::map<LeaseId, Lease>;
 
+  // Whether its programs are of use together alone.
+  static bool IsWhole(const v1::RunnerRequest& request) {
+    return request.has_reference() || request.has_sequence();
+  }
   std::deque<Chunk> Cut(const JobRequest& request) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int ChunkPrograms(const JobRequest& request) const

@@ -61,7 +61,7 @@ v1::JobSummary JobQueue::Describe(const Job& job) const {
   summary.set_age_seconds(absl::ToDoubleSeconds(clock_->Now() - job.submitted));
   summary.set_owner(origin.owner);
   summary.set_namespace_(origin.name_space);
-  summary.set_model(job.request.request.has_reference() && origin.model.empty()
+  summary.set_model(IsWhole(job.request.request) && origin.model.empty()
                         ? "comparison"
                         : origin.model);
   summary.set_plan(origin.plan);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <variant>
 
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/testing/fake_worker.h"
@@ -36,6 +37,31 @@ TEST_F(FailuresTest, AFailureIsTriedAgainLaterAndLater) {
   ASSERT_THAT(a.leases(), SizeIs(3));
   a.RunAll();
   EXPECT_EQ(ReadStory(job).results.at("p0").outcome(), v1::MEASURED);
+}
+
+// Its calls name programs by their place in the request.
+TEST_F(FailuresTest, ASequenceRunsAgainAsAWhole) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  JobRequest request = MakeJob(300);
+  request.request.mutable_sequence()->add_calls()->set_program(299);
+  const Submission job = queue_.Submit(request);
+  ASSERT_EQ(a.leases()[0].second.programs_size(), 300);
+  a.Report("p0");
+  a.Lose();
+  ASSERT_THAT(a.leases(), SizeIs(2));
+  EXPECT_EQ(a.leases()[1].second.programs_size(), 300);
+  EXPECT_EQ(a.leases()[1].second.sequence().calls(0).program(), 299);
+  v1::RunnerEvent compared;
+  compared.mutable_compared()->add_relative_differences(0.5);
+  queue_.Update(a.id(), a.leases()[1].first, compared);
+  a.RunAll();
+  EXPECT_TRUE(std::holds_alternative<v1::ProfileResult>(job.events->Next()));
+  const JobEvent next = job.events->Next();
+  ASSERT_TRUE(std::holds_alternative<v1::RunnerEvent::Compared>(next));
+  EXPECT_EQ(std::get<v1::RunnerEvent::Compared>(next).relative_differences(0),
+            0.5);
+  EXPECT_THAT(ReadStory(job).results, SizeIs(299));
 }
 
 TEST_F(FailuresTest, AJobThatIsCancelledIsNotTriedAgain) {

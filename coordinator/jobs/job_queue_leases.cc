@@ -94,8 +94,12 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
   *request.mutable_device() = whole.device();
   *request.mutable_options() = whole.options();
   if (whole.has_reference()) *request.mutable_reference() = whole.reference();
-  for (const int program : lease.chunk.programs) {
-    *request.add_programs() = whole.programs(program);
+  if (whole.has_sequence()) {
+    request = whole;  // also those that have a result: it calls them by number
+  } else {
+    for (const int program : lease.chunk.programs) {
+      *request.add_programs() = whole.programs(program);
+    }
   }
   Log(job,
       absl::StrCat("lease ", FormatLeaseId(lease_id), ": ",
@@ -117,7 +121,7 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
 
 void JobQueue::TakeHandedIn(Job& job) {
   if (handed_in_.empty() || !job.request.origin.was_taken_over ||
-      job.request.request.has_reference()) {
+      IsWhole(job.request.request)) {
     return;
   }
   std::set<LeaseId> leases;
@@ -292,8 +296,8 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
                    " programs unfinished after try ", tries, ": ", reason),
       &lease);
   if (!final && tries < options_.maximum_tries) {
-    const bool alone = tries + 1 == options_.maximum_tries &&
-                       !job->request.request.has_reference();
+    const bool alone =
+        tries + 1 == options_.maximum_tries && !IsWhole(job->request.request);
     std::vector<Chunk> chunks;
     if (!alone) {
       chunks.push_back({lease.chunk.programs, tries});

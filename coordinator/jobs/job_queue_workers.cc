@@ -221,8 +221,10 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
             &lease);
       }
       break;
+    case v1::RunnerEvent::kCompared:
+      if (job != nullptr) job->events->Add(event.compared());
+      break;
     case v1::RunnerEvent::kReady:
-    case v1::RunnerEvent::kCompared:  // no job has a sequence
     case v1::RunnerEvent::EVENT_NOT_SET:
       break;
   }

@@ -20,6 +20,19 @@ absl::StatusOr<DeviceDescription> QueueMeasurer::Describe(
 absl::Status QueueMeasurer::Measure(const v1::RunnerRequest& request,
                                     const OnResult& on_result,
                                     const OnStarted& on_started) {
+  return Run(request, on_result, on_started, nullptr);
+}
+
+absl::Status QueueMeasurer::RunSequence(const v1::RunnerRequest& request,
+                                        const OnResult& on_result,
+                                        const OnCompared& on_compared) {
+  return Run(request, on_result, nullptr, on_compared);
+}
+
+absl::Status QueueMeasurer::Run(const v1::RunnerRequest& request,
+                                const OnResult& on_result,
+                                const OnStarted& on_started,
+                                const OnCompared& on_compared) {
   const Submission job = queue_->Submit({request, described_, origin_});
   const std::stop_callback cancel(stop_,
                                   [this, &job] { queue_->Cancel(job.id); });
@@ -32,7 +45,10 @@ absl::Status QueueMeasurer::Measure(const v1::RunnerRequest& request,
       queue_->Cancel(job.id);
       return taken;
     }
-    if (on_started) on_started(std::get<v1::RunnerEvent::Started>(event));
+    const auto* compared = std::get_if<v1::RunnerEvent::Compared>(&event);
+    if (compared != nullptr && on_compared) on_compared(*compared);
+    const auto* started = std::get_if<v1::RunnerEvent::Started>(&event);
+    if (started != nullptr && on_started) on_started(*started);
   }
 }
 

@@ -5,6 +5,7 @@
 // version and device kind, because both are part of the programs' keys. One
 // that is made for given devices picks a worker with equal ones, and says at
 // once where none is attached.
+// RunSequence is no part of Measurer: what a plan measures has no sequence.
 // Threads: one request, one thread; the stop token from any. A stop cancels
 // the job at hand, and Measure returns kCancelled.
 // Errors: those of JobQueue::FindWorker, of MatchWorker and of JobDone
@@ -12,6 +13,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 
@@ -38,7 +40,17 @@ class QueueMeasurer : public Measurer {
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
 
+  using OnCompared = std::function<void(const v1::RunnerEvent::Compared&)>;
+  // The same for a request with a sequence, on one worker. Where that is lost,
+  // another runs it from its beginning; of what is compared, the last counts.
+  absl::Status RunSequence(const v1::RunnerRequest& request,
+                           const OnResult& on_result,
+                           const OnCompared& on_compared);
+
  private:
+  absl::Status Run(const v1::RunnerRequest& request, const OnResult& on_result,
+                   const OnStarted& on_started, const OnCompared& on_compared);
+
   JobQueue* const queue_;
   const std::stop_token stop_;
   std::optional<DeviceDescription> described_;

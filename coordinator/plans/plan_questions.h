@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordinator/jobs/measurer.h"
+#include "coordinator/jobs/queue_measurer.h"
 #include "proto/v1/plan.pb.h"
 #include "proto/v1/plan_record.pb.h"
 #include "proto/v1/plans.pb.h"
@@ -34,11 +35,12 @@ struct PlanQuestions {
   std::function<absl::StatusOr<v1::Plan>(const v1::Plan& plan,
                                          const v1::WhatIfChange& change)>
       what_if;
-  // The plan run for real (coordinator/validation/validate_plan.h). Events come
-  // from one thread at a time, before it returns.
+  // The plan run for real (coordinator/validation/validate_plan.h; with stages
+  // validate_staged_plan.h). Events come from one thread at a time, before it
+  // returns.
   std::function<absl::Status(
       const v1::PlanRecord& plan, const v1::ValidatePlanRequest& request,
-      jobs::Measurer* measurer,
+      jobs::QueueMeasurer* measurer,
       const std::function<void(const v1::ValidatePlanEvent&)>& on_event)>
       validate;
   // Its rows once more (coordinator/planning/remeasure_plan.h). `all`: the good

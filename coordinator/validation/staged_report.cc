@@ -211,6 +211,7 @@ absl::StatusOr<v1::StagedValidationReport> MakeStagedReport(
 }
 
 absl::Status CheckOutputs(const v1::StagedValidationReport& report) {
+  if (report.has_failure()) return absl::InternalError(report.failure());
   if (!Differs(report.max_relative_difference(), report.tolerance())) {
     return absl::OkStatus();
   }

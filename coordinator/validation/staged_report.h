@@ -31,7 +31,8 @@ absl::StatusOr<v1::StagedValidationReport> MakeStagedReport(
     const v1::Plan& plan, const launch::Launch& launch,
     const StagedResults& results, double tolerance);
 
-// kInternal where results differ by more than the tolerance.
+// kInternal where a module did not run, or results differ by more than the
+// tolerance.
 absl::Status CheckOutputs(const v1::StagedValidationReport& report);
 
 }  // namespace meshwright::validation

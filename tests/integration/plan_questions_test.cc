@@ -21,6 +21,7 @@
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/service/planning_client.h"
+#include "coordinator/stages/staged_plan.h"
 #include "profiledb/open.h"
 #include "worker/service/worker.h"
 
@@ -60,7 +61,11 @@ class PlanQuestionsTest : public testing::Test {
         const auto pinned = measurer->Describe(v1::DeviceSpec());
         if (!pinned.ok()) return pinned.status();
       }
-      return planning::MakePlan(request, {store_.get(), &measurer_}, progress);
+      return request.has_stages()
+                 ? stages::MakeStagedPlan(request, {store_.get(), &measurer_},
+                                          progress)
+                 : planning::MakePlan(request, {store_.get(), &measurer_},
+                                      progress);
     };
     coordinator_ =
         std::make_unique<daemon::Coordinator>(std::move(dependencies));
@@ -69,7 +74,8 @@ class PlanQuestionsTest : public testing::Test {
   }
 
   // Submits one and waits for its end; writes NAME.json. Its id.
-  std::string Plan(const std::string& name, int64_t limit = 0) {
+  std::string Plan(const std::string& name, int64_t limit = 0,
+                   int micro_batches = 0) {
     v1::SubmitPlanRequest request;
     v1::PlanRequest& plan = *request.mutable_request();
     plan.set_hlo_module(*base::ReadFile("tests/testdata/gpt2_2l.hlo.pb"));
@@ -77,6 +83,10 @@ class PlanQuestionsTest : public testing::Test {
     plan.mutable_mesh()->add_shape(1);
     plan.mutable_mesh()->add_shape(2);
     plan.set_device_memory_bytes(limit);
+    if (micro_batches > 0) {
+      plan.mutable_stages()->set_micro_batches(micro_batches);
+      plan.mutable_stages()->set_host_bytes_per_second(1e12);
+    }
     std::string id = client_->SubmitPlan(request)->id();
     v1::WatchPlanRequest watch;
     watch.set_id(id);
@@ -121,6 +131,11 @@ class PlanQuestionsTest : public testing::Test {
       ready.set_device_kind(device_kind);
       ready.set_device_count(2);
       on_event(event);
+      if (request.has_sequence()) {
+        auto& all = *event.mutable_compared()->mutable_relative_differences();
+        all.Resize(request.sequence().results_size(), difference_);
+        on_event(event);
+      }
       return measurer_.Measure(
           request,
           [&](const v1::ProfileResult& result) {
@@ -144,6 +159,7 @@ class PlanQuestionsTest : public testing::Test {
         request,
         [&](const v1::ValidatePlanEvent& event) {
           if (event.has_report()) report = event.report();
+          if (event.has_staged_report()) staged_ = event.staged_report();
           progress_ += event.has_progress() ? 1 : 0;
         },
         stop);
@@ -170,7 +186,9 @@ class PlanQuestionsTest : public testing::Test {
   bool pins_devices_ = false;  // plans are for those of the worker attached
   int64_t peak_bytes_ = 0;
   double step_seconds_ = 0;
-  int progress_ = 0;  // of a validation, how often it was said
+  double difference_ = 0;              // of all results of sequences
+  v1::StagedValidationReport staged_;  // of a validation
+  int progress_ = 0;                   // of a validation, how often it was said
   std::unique_ptr<store::ProfileStore> store_;
   std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<service::PlanningClient> client_;
@@ -249,6 +267,28 @@ TEST_F(PlanQuestionsTest, AValidationRunsOnAWorkerAndReports) {
   EXPECT_EQ(shown["chosen"], "chosen");
   EXPECT_EQ(shown["plans"].size(), report->plans_size());
   EXPECT_FALSE(shown["plans"][0].contains("failure"));
+}
+
+TEST_F(PlanQuestionsTest, AValidationOfStagesRunsOnAWorkerToo) {
+  Start(cli::MakePlanQuestions(store_.get()));
+  const std::string a = Plan("a.json", 0, 8);
+  const auto worker = StartWorker();
+  const absl::Status without_report = ValidateStatus(a);
+  EXPECT_EQ(without_report.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(staged_.micro_batches(), 8);
+  EXPECT_FALSE(staged_.has_failure()) << staged_.failure();
+  EXPECT_GT(staged_.step().simulated_seconds(), 0);
+  EXPECT_GT(staged_.machine_drift(), 0);
+  EXPECT_EQ(staged_.max_relative_difference(), 0);
+  EXPECT_GT(progress_, 0);
+  EXPECT_EQ(Ask({"validate", a})["micro_batches"], 8);
+  EXPECT_EQ(ValidateStatus(a, 1).code(), absl::StatusCode::kInvalidArgument);
+
+  difference_ = 0.5;
+  const cli::Outcome wrong = cli::Command(
+      {"plans", "validate", a, "--coordinator", coordinator_->address()});
+  EXPECT_NE(wrong.status, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("differs from that of one device"));
 }
 
 TEST_F(PlanQuestionsTest, AValidationRunsOnThePlansDevicesAlone) {

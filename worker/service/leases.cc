@@ -177,7 +177,9 @@ void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
       [&](const v1::RunnerEvent& event) {
         if (event.has_finished()) return;
         base::MutexLock lock(&mutex_);
-        if (event.has_result()) lease->reported.push_back(event);
+        if (event.has_result() || event.has_compared()) {
+          lease->reported.push_back(event);
+        }
         if (!lease->is_dropped) Report(lease->id, event);
       },
       lease->stop.get_token());
