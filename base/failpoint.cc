@@ -56,8 +56,11 @@ const bool failpoints_are_on = fatal_step != nullptr;
 void PassFailpoint(std::string_view name) {
   if (name != fatal_step->name) return;
   if (--fatal_step->passes_left != 0) return;
-  kill(getpid(), fatal_step->only_stops ? SIGSTOP : SIGKILL);
-  if (fatal_step->only_stops) return;
+  if (fatal_step->only_stops) {
+    raise(SIGSTOP);  // of this thread, which goes no further; all stop with it
+    return;
+  }
+  kill(getpid(), SIGKILL);
   while (true) pause();
 }
 

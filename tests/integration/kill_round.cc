@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -297,12 +298,16 @@ void KillRound::StartCoordinator(const std::string& failpoint) {
 
 void KillRound::StartWorker(Worker& worker, const std::string& failpoint) {
   worker.failpoint = failpoint;
+  std::vector<std::string> variables = Variables(failpoint);
+  if (!failpoint.empty()) {
+    variables.push_back(absl::StrCat("MADE_UP_RUNNER_KILLS=", random_()));
+  }
   worker.process = std::make_unique<Process>(
       std::vector<std::string>{
           "made-up-worker", address_,
           absl::StrCat("worker-", worker.number, ".", worker.starts++),
           log_path_},
-      Variables(failpoint));
+      variables);
 }
 
 void KillRound::CheckRows() {
@@ -382,6 +387,8 @@ void KillRound::Run(int kills, Tally& tally) {
     tally.lost_programs += client->tally().lost_programs;
     tally.updates += client->tally().updates;
   }
+  std::ifstream runners(log_path_ + ".runners");
+  for (std::string key; std::getline(runners, key);) ++tally.runner_kills;
   tally.rows += rows_.rows();
   tally.measured += rows_.measured();
 }

@@ -2,8 +2,9 @@
 // kills.
 //
 // Concept: the coordinator and the workers are processes that die at random
-// failpoints (base/failpoint.h) and are started again. Clients go on submitting
-// plans and watching them. The updates that clients read are checked against
+// failpoints (base/failpoint.h) and are started again. Workers kill their
+// runners in mid-batch (made_up_worker.cc). Clients go on submitting plans and
+// watching them. The updates that clients read are checked against
 // PlanHistory, the store after each kill of the coordinator against RowHistory.
 // After the last kill all plans are seen to their end, and each is the plan
 // that one process makes without any kill.
@@ -38,6 +39,7 @@ class KillRound {
  public:
   struct Tally {
     std::map<std::string, int> kills;  // by failpoint
+    int64_t runner_kills = 0;          // beside these
     int64_t plans = 0;
     int64_t cancelled = 0;
     int64_t lost_programs = 0;  // plans that a program was lost to

@@ -1,93 +1,161 @@
 // made-up-worker: a worker process without devices, for tests that kill it.
 //
 //   made-up-worker ADDRESS NAME LOG
+//   made-up-worker JOB RESULTS --parent PID ...     as its own runner
 //
-// It is the worker daemon (worker/service) with a made-up machine in the
-// runner's place, whose row for a program is always the same. Before it hands a
-// row in it appends the program's key to LOG, a line that outlives it.
+// It is the worker daemon (worker/service, worker/sandbox) with a made-up
+// machine in the runner, whose row for a program is always the same. Before it
+// hands a row in it appends the program's key to LOG, a line that outlives it.
 // Failpoints (base/failpoint.h): worker.leased, worker.measured,
-// worker.answered, worker.finished. SIGTERM drains it.
+// worker.answered, worker.finished. MADE_UP_RUNNER_KILLS=SEED: it kills the
+// runner of a batch once, at a result that the seed draws, and appends a line
+// to LOG.runners. SIGTERM drains it.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <random>
 #include <string>
 #include <utility>
 
 #include "base/failpoint.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
+#include "worker/sandbox/event_stream.h"
+#include "worker/sandbox/runner_process.h"
 #include "worker/service/worker.h"
 
 namespace meshwright::integration {
 namespace {
 
-class MadeUpRunner {
+// ---- the runner
+
+v1::RunnerEvent MakeReady(const v1::RunnerRequest& request) {
+  v1::RunnerEvent event;
+  v1::RunnerEvent::Ready& ready = *event.mutable_ready();
+  ready.set_platform_name("cpu");
+  ready.set_platform_version("made up 1");
+  ready.set_device_count(request.device().device_count());
+  ready.set_device_kind("made up");
+  ready.mutable_fingerprint()->set_platform("cpu");
+  ready.mutable_fingerprint()->set_device_kind("made up");
+  return event;
+}
+
+absl::Status MeasureJob(const std::string& job,
+                        worker::sandbox::EventWriter& events) {
+  ASSIGN_OR_RETURN(const std::string content, base::ReadFile(job));
+  v1::RunnerRequest request;
+  if (!request.ParseFromString(content)) {
+    return absl::InvalidArgumentError(job + " is no job file");
+  }
+  events.Write(MakeReady(request));
+  jobs::FakeMeasurer machine;
+  machine.machine = 7;
+  for (const v1::Program& program : request.programs()) {
+    events.Started(program.key(), v1::RunnerEvent::Started::MEASURE);
+    ASSIGN_OR_RETURN(const store::Results row, machine.MeasureAll({program}));
+    events.Result(row.at(program.key()));
+  }
+  return events.status();
+}
+
+int RunAsRunner(const std::string& job, const std::string& results,
+                const char* parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != std::atoi(parent)) return 1;  // it was killed before
+  const auto events = worker::sandbox::EventWriter::Open(results);
+  if (!events.ok()) return 2;
+  v1::RunnerEvent finished;
+  finished.mutable_finished()->set_error(
+      std::string(MeasureJob(job, **events).message()));
+  (*events)->Write(finished);
+  return (*events)->status().ok() ? 0 : 1;
+}
+
+// ---- the worker
+
+class MadeUpBatches {
  public:
-  explicit MadeUpRunner(int log) : log_(log) { machine_.machine = 7; }
+  MadeUpBatches(int log, int kills_log) : log_(log), kills_log_(kills_log) {
+    const char* const seed = std::getenv("MADE_UP_RUNNER_KILLS");
+    if (seed != nullptr) random_.emplace(std::strtoull(seed, nullptr, 10));
+  }
 
   absl::Status Run(const v1::RunnerRequest& request,
                    const worker::OnRunnerEvent& on_event,
                    const std::stop_token& stop) {
-    on_event(MakeReady(request));
-    if (request.programs().empty()) return absl::OkStatus();
-    base::Failpoint("worker.leased");
-    RETURN_IF_ERROR(machine_.Measure(
+    const bool is_empty = request.programs().empty();
+    if (!is_empty) base::Failpoint("worker.leased");
+    int results = 0;
+    const int fatal = random_.has_value() ? 1 + (*random_)() % kLongestLife : 0;
+    pid_t runner = -1;
+    worker::sandbox::RunOptions options;
+    options.runner_path = std::filesystem::read_symlink("/proc/self/exe");
+    options.stop = stop;
+    options.on_child = [&](int pid) { runner = pid; };
+    RETURN_IF_ERROR(worker::sandbox::RunBatch(
         request,
-        [&](const v1::ProfileResult& result) {
-          if (stop.stop_requested()) return absl::CancelledError("stopped");
-          return Answer(result, on_event);
+        [&](const v1::RunnerEvent& event) {
+          if (!event.has_result()) return on_event(event);
+          Log(log_, event.result().key());
+          base::Failpoint("worker.measured");
+          on_event(event);
+          base::Failpoint("worker.answered");
+          // It is somewhere in the programs that follow.
+          if (++results != fatal) return;
+          Log(kills_log_, event.result().key());
+          kill(runner, SIGKILL);
         },
-        nullptr));
-    base::Failpoint("worker.finished");
+        options));
+    if (!is_empty) base::Failpoint("worker.finished");
     return absl::OkStatus();
   }
 
  private:
-  static v1::RunnerEvent MakeReady(const v1::RunnerRequest& request) {
-    v1::RunnerEvent event;
-    v1::RunnerEvent::Ready& ready = *event.mutable_ready();
-    ready.set_platform_name("cpu");
-    ready.set_platform_version("made up 1");
-    ready.set_device_count(request.device().device_count());
-    ready.set_device_kind("made up");
-    ready.mutable_fingerprint()->set_platform("cpu");
-    ready.mutable_fingerprint()->set_device_kind("made up");
-    return event;
-  }
+  static constexpr int kLongestLife = 40;  // of a runner, in results
 
-  absl::Status Answer(const v1::ProfileResult& result,
-                      const worker::OnRunnerEvent& on_event) const {
-    const std::string line = result.key() + "\n";
-    if (write(log_, line.data(), line.size()) !=
+  static void Log(int file, const std::string& key) {
+    const std::string line = key + "\n";
+    if (write(file, line.data(), line.size()) !=
         static_cast<ssize_t>(line.size())) {
-      return absl::InternalError("the log cannot be written");
+      std::perror("made-up-worker: the log cannot be written");
+      _exit(1);
     }
-    base::Failpoint("worker.measured");
-    v1::RunnerEvent event;
-    *event.mutable_result() = result;
-    on_event(event);
-    base::Failpoint("worker.answered");
-    return absl::OkStatus();
   }
 
   const int log_;
-  jobs::FakeMeasurer machine_;
+  const int kills_log_;
+  std::optional<std::mt19937_64> random_;
 };
 
+int OpenLog(const std::string& path) {
+  const int log =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (log < 0) std::perror(path.c_str());
+  return log;
+}
+
 int Main(int argc, char** argv) {
+  if (argc > 4 && std::string(argv[3]) == "--parent") {
+    return RunAsRunner(argv[1], argv[2], argv[4]);
+  }
   if (argc != 4) {
     std::fprintf(stderr, "made-up-worker ADDRESS NAME LOG\n");
     return 2;
   }
-  const int log =
-      open(argv[3], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (log < 0) {
-    std::perror(argv[3]);
-    return 1;
-  }
-  MadeUpRunner runner(log);
+  const int log = OpenLog(argv[3]);
+  const int kills_log = OpenLog(std::string(argv[3]) + ".runners");
+  if (log < 0 || kills_log < 0) return 1;
+  worker::sandbox::SweepJobFolders();
+  MadeUpBatches batches(log, kills_log);
   worker::Worker::Dependencies dependencies;
   dependencies.coordinator_address = argv[1];
   dependencies.name = argv[2];
@@ -99,7 +167,7 @@ int Main(int argc, char** argv) {
   dependencies.run_batch = [&](const v1::RunnerRequest& request,
                                const worker::OnRunnerEvent& on_event,
                                std::stop_token stop) {
-    return runner.Run(request, on_event, stop);
+    return batches.Run(request, on_event, stop);
   };
   worker::Worker worker(std::move(dependencies));
   const base::Interrupt interrupt([&] { worker.Stop(); });
