@@ -13,8 +13,8 @@
 #include "coordinator/planning/coverage.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/plan_pipeline.h"
-#include "coordinator/planning/remeasure_plan.h"
 #include "coordinator/stages/staged_plan.h"
+#include "coordinator/validation/remeasure_plan.h"
 #include "coordinator/validation/validate_plan.h"
 #include "coordinator/validation/validate_staged_plan.h"
 #include "worker/sandbox/private_folder.h"
@@ -171,17 +171,17 @@ plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store) {
               const std::function<void(const v1::ValidatePlanEvent&)>& send) {
         return ValidateRecord(plan, request, store, measurer, send);
       };
-  questions.remeasure = [store](const v1::PlanRecord& record, bool all,
-                                jobs::Measurer* measurer,
-                                const jobs::ProgressFunction& progress)
+  questions.remeasure =
+      [store](const v1::PlanRecord& record, const v1::RemeasureRequest& asked,
+              jobs::Measurer* measurer, const jobs::ProgressFunction& progress)
       -> absl::StatusOr<v1::RemeasureReport> {
     const v1::Plan& plan = record.plan();
     ASSIGN_OR_RETURN(std::string model, explain::RecallModel(plan, store));
     v1::PlanRequest request = planning::RestoreRequest(plan, std::move(model));
     request.set_platform(record.request().platform());
     request.set_plugin_path(record.request().plugin_path());
-    return planning::RemeasurePlan(plan, request, all, {store, measurer},
-                                   progress);
+    return validation::RemeasurePlan(plan, request, asked, {store, measurer},
+                                     progress);
   };
   return questions;
 }

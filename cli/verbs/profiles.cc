@@ -23,8 +23,8 @@
 #include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/planning/plan_metadata.h"
-#include "coordinator/planning/remeasure_plan.h"
 #include "coordinator/service/planning_client.h"
+#include "coordinator/validation/remeasure_plan.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::cli {
@@ -41,6 +41,7 @@ struct RemeasureFlags {
   std::string coordinator;
   base::ChannelSecurity security;
   bool all = false;
+  std::vector<std::string> keys;
   DeviceFlags devices;
 };
 
@@ -149,6 +150,14 @@ std::string DescribeRemeasured(const v1::RemeasureReport& report) {
                       rest, "\n");
 }
 
+v1::RemeasureRequest MakeRemeasureRequest(const RemeasureFlags& flags) {
+  v1::RemeasureRequest request;
+  request.set_id(flags.plan);
+  request.set_all(flags.all);
+  request.mutable_keys()->Assign(flags.keys.begin(), flags.keys.end());
+  return request;
+}
+
 absl::StatusOr<v1::RemeasureReport> RemeasureLocally(
     const Context& context, const RemeasureFlags& flags,
     const jobs::ProgressFunction& progress) {
@@ -166,22 +175,20 @@ absl::StatusOr<v1::RemeasureReport> RemeasureLocally(
                    ToDeviceSpec(flags.devices, DeviceCount(mesh), true));
   ASSIGN_OR_RETURN(const auto cluster, LocalCluster::Start(std::move(options)));
   const auto measurer = cluster->coordinator().NewMeasurer(interrupt.token());
-  return planning::RemeasurePlan(
-      plan, planning::RestoreRequest(plan, std::move(model)), flags.all,
-      {store.get(), measurer.get()}, progress);
+  return validation::RemeasurePlan(
+      plan, planning::RestoreRequest(plan, std::move(model)),
+      MakeRemeasureRequest(flags), {store.get(), measurer.get()}, progress);
 }
 
 absl::StatusOr<v1::RemeasureReport> RemeasureRemotely(
     const RemeasureFlags& flags, const jobs::ProgressFunction& progress) {
-  v1::RemeasureRequest request;
-  request.set_id(flags.plan);
-  request.set_all(flags.all);
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(
       const auto client,
       service::PlanningClient::Connect(flags.coordinator,
                                        base::WithEnvironment(flags.security)));
-  return client->RemeasurePlan(request, progress, interrupt.token());
+  return client->RemeasurePlan(MakeRemeasureRequest(flags), progress,
+                               interrupt.token());
 }
 
 absl::Status Remeasure(const Context& context, const RemeasureFlags& flags) {
@@ -276,7 +283,13 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
       ->required();
   again->add_option("--model", again_flags->model,
                     "the plan's model, where the store does not hold it");
-  again->add_flag("--all", again_flags->all, "remeasure good rows as well");
+  CLI::Option* const all =
+      again->add_flag("--all", again_flags->all, "remeasure good rows as well");
+  again
+      ->add_option("--row", again_flags->keys,
+                   "remeasure the row with this key alone, good or not; may be "
+                   "repeated")
+      ->excludes(all);
   AddStoreFlag(*again, again_flags->store);
   AddDeviceFlags(*again, &again_flags->devices);
   again

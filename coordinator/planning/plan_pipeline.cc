@@ -186,8 +186,6 @@ absl::StatusOr<segmenter::Analysis> AnalyzeStep(
   return segmenter::Analyze(std::move(module), mesh, strategies);
 }
 
-namespace {
-
 absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
                                           segmenter::Analysis analysis,
                                           jobs::Measurer* measurer) {
@@ -221,8 +219,6 @@ absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
   step.programs.set_distinct(static_cast<int>(step.space.programs.size()));
   return step;
 }
-
-}  // namespace
 
 absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
                                       jobs::Measurer* measurer) {

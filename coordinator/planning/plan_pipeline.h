@@ -33,6 +33,11 @@ v1::MeasureOptions MakeMeasureOptions();
 absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
                                       jobs::Measurer* measurer);
 
+// The same of an analysed step, on the mesh of `analysis`.
+absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
+                                          segmenter::Analysis analysis,
+                                          jobs::Measurer* measurer);
+
 absl::StatusOr<MeasuredStep> MeasureStep(
     const v1::PlanRequest& request, const PlanDependencies& dependencies,
     const jobs::ProgressFunction& progress);

@@ -5,7 +5,7 @@
 // `remeasure` have anything measured, by the measurer of their call.
 // Threads: any number of calls at once.
 // Errors: those of explain::ExplainPlan, explain::AnswerWhatIf,
-// validation::ValidatePlan and planning::RemeasurePlan. kNotFound for a store
+// validation::ValidatePlan and validation::RemeasurePlan. kNotFound for a store
 // that lacks the model or measurements, kInvalidArgument for a mesh that does
 // not fit.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_QUESTIONS_H_
@@ -20,6 +20,7 @@
 #include "proto/v1/plan.pb.h"
 #include "proto/v1/plan_record.pb.h"
 #include "proto/v1/plans.pb.h"
+#include "proto/v1/profiles.pb.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::plans {
@@ -43,11 +44,10 @@ struct PlanQuestions {
       jobs::QueueMeasurer* measurer,
       const std::function<void(const v1::ValidatePlanEvent&)>& on_event)>
       validate;
-  // Its rows once more (coordinator/planning/remeasure_plan.h). `all`: the good
-  // ones as well.
+  // Its rows once more (coordinator/validation/remeasure_plan.h).
   std::function<absl::StatusOr<v1::RemeasureReport>(
-      const v1::PlanRecord& plan, bool all, jobs::Measurer* measurer,
-      const jobs::ProgressFunction& progress)>
+      const v1::PlanRecord& plan, const v1::RemeasureRequest& request,
+      jobs::Measurer* measurer, const jobs::ProgressFunction& progress)>
       remeasure;
 };
 

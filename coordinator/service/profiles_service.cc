@@ -201,7 +201,7 @@ class ProfilesService : public v1::Profiles::CallbackService {
     v1::RemeasureEvent event;
     ASSIGN_OR_RETURN(
         v1::RemeasureReport report,
-        questions_.remeasure(plan, request.all(), &measurer,
+        questions_.remeasure(plan, request, &measurer,
                              [&](const v1::PlanProgress& progress) {
                                *event.mutable_progress() = progress;
                                stream.Send(event);

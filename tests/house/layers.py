@@ -158,8 +158,8 @@ LAYERS = {
         "base", "proto/v1", "coordinator/estimation", "coordinator/explain",
         "coordinator/export", "coordinator/ir", "coordinator/ir/load",
         "coordinator/jobs", "coordinator/launch", "coordinator/planning",
-        "coordinator/selection", "coordinator/space", "coordinator/stages",
-        "profiledb/store"),
+        "coordinator/segmenter", "coordinator/selection", "coordinator/space",
+        "coordinator/stages", "profiledb/store"),
     "planner/checkpoint": ("base", "planner/problem"),
     "planner/checkpoint/testing": ("base", "planner/checkpoint"),
     "planner/intraop": (

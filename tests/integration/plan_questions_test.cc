@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -342,12 +343,50 @@ TEST_F(PlanQuestionsTest, RowsAreMeasuredAgainOnAWorker) {
   EXPECT_EQ(store_->LookupKept(key, store::kSharedPool)->size(),
             all["rows"][0]["measurements"]);
   EXPECT_GT(all["rows"][0]["seconds_after"], 0);
+  const json one = remeasure({"--row", key});
+  ASSERT_EQ(one["rows"].size(), 1);
+  EXPECT_EQ(one["rows"][0]["key"], key);
+  EXPECT_EQ(one["rows"][0]["measurements"],
+            all["rows"][0]["measurements"].get<int>() + 1);
+  EXPECT_EQ(one["left"], good["left"].get<int>() - 1);
   const std::string at = coordinator_->address();
+  ExpectRefused(
+      {"profiles", "remeasure", a, "--row", "0123", "--coordinator", at},
+      "0123");
   ExpectRefused({"profiles", "remeasure", "plan-99", "--coordinator", at},
                 "plan-99");
   ExpectRefused(
       {"profiles", "remeasure", a, "--coordinator", at, "--model", "model"},
       "--model");
+}
+
+TEST_F(PlanQuestionsTest, RowsOfEveryMeshOfAStageAreMeasuredAgain) {
+  Start(cli::MakePlanQuestions(store_.get()));
+  Plan("whole.json", 0, 8);
+  const std::string a = Plan("a.json", peak_bytes_ * 7 / 10, 8);
+  const auto worker = StartWorker();
+  const v1::Plan plan = client_->GetPlan(a)->plan();
+  ASSERT_GT(plan.stages_size(), 1);
+  const auto ignore = [](const v1::PlanProgress&) {};
+  v1::RemeasureRequest request;
+  request.set_id(a);
+  request.set_all(true);
+  const auto all = client_->RemeasurePlan(request, ignore, {});
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->left(), 0);
+  // Of every type of segment one, at least; each program once.
+  std::set<std::string> keys;
+  for (const v1::RemeasuredRow& row : all->rows()) {
+    EXPECT_GT(row.seconds_before(), 0) << row.label();
+    EXPECT_GT(row.seconds_after(), 0) << row.label();
+    EXPECT_TRUE(keys.insert(row.key()).second) << row.label();
+  }
+  EXPECT_GE(keys.size(), 3);
+  request.set_all(false);
+  const auto noisy = client_->RemeasurePlan(request, ignore, {});
+  ASSERT_TRUE(noisy.ok()) << noisy.status();
+  EXPECT_EQ(noisy->rows_size(), 0);
+  EXPECT_EQ(noisy->left(), all->rows_size());
 }
 
 TEST_F(PlanQuestionsTest, ACoordinatorWithoutAnswersSaysSo) {
