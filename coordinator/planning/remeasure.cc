@@ -21,9 +21,54 @@ using Programs = std::vector<const v1::Program*>;
 // A noisy row was seen to take up to this many times what its program takes.
 constexpr int kNoiseRatio = 2;
 
-bool HasDoubtfulRow(const MeasuredStep& step, const v1::Program* program) {
+// The shortest noisy programs that together take this share of all are left
+// as they are: were each twice too slow, nobody would notice.
+constexpr double kNegligibleShare = 0.02;
+
+const v1::ProfileResult* FindRow(const MeasuredStep& step,
+                                 const v1::Program* program) {
   const auto row = step.results.find(program->key());
-  return row != step.results.end() && IsWorthMeasuring(row->second);
+  return row == step.results.end() ? nullptr : &row->second;
+}
+
+double GetNanoseconds(const MeasuredStep& step, const v1::Program* program) {
+  const v1::ProfileResult* const row = FindRow(step, program);
+  if (row == nullptr || row->outcome() != v1::MEASURED) return 0;
+  return static_cast<double>(row->measurement().minimum_ns());
+}
+
+// Of the programs of one plan those with noisy rows that matter to its time.
+Programs ListNoisy(const Programs& plan, const MeasuredStep& step) {
+  double total = 0;
+  Programs noisy;
+  std::set<const v1::Program*> met;
+  for (const v1::Program* program : plan) {
+    if (!met.insert(program).second) continue;
+    total += GetNanoseconds(step, program);
+    const v1::ProfileResult* const row = FindRow(step, program);
+    if (row != nullptr && IsNoisy(*row)) noisy.push_back(program);
+  }
+  std::stable_sort(noisy.begin(), noisy.end(),
+                   [&](const v1::Program* a, const v1::Program* b) {
+                     return GetNanoseconds(step, a) < GetNanoseconds(step, b);
+                   });
+  double left = kNegligibleShare * total;
+  const auto first_that_matters =
+      std::find_if(noisy.begin(), noisy.end(), [&](const v1::Program* program) {
+        left -= GetNanoseconds(step, program);
+        return left < 0;
+      });
+  noisy.erase(noisy.begin(), first_that_matters);
+  return noisy;
+}
+
+// Of them those that another measurement may change.
+Programs ListDoubtful(const Programs& plan, const MeasuredStep& step) {
+  Programs doubtful = ListNoisy(plan, step);
+  std::erase_if(doubtful, [&](const v1::Program* program) {
+    return !IsWorthMeasuring(*FindRow(step, program));
+  });
+  return doubtful;
 }
 
 // Of the plan that is the fastest if all doubtful rows are too slow.
@@ -47,28 +92,28 @@ absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
 }
 
 // Those that the plan stands on and, in the first round, those that decide
-// whether another one would be chosen or what it is compared with.
-absl::StatusOr<Programs> ListDeciding(const v1::Plan& plan, bool with_rivals,
-                                      const MeasuredStep& step) {
+// whether another one would be chosen or what it is compared with: by plan.
+absl::StatusOr<std::vector<Programs>> ListDeciding(const v1::Plan& plan,
+                                                   bool with_rivals,
+                                                   const MeasuredStep& step) {
   const auto is_doubtful = [&](const v1::Program& program) {
-    return HasDoubtfulRow(step, &program);
+    const v1::ProfileResult* const row = FindRow(step, &program);
+    return row != nullptr && IsWorthMeasuring(*row);
   };
   if (std::none_of(step.space.programs.begin(), step.space.programs.end(),
                    is_doubtful)) {
-    return Programs();
+    return std::vector<Programs>();
   }
-  Programs programs = ListUsedPrograms(plan, step);
+  std::vector<Programs> plans = {ListUsedPrograms(plan, step)};
   if (with_rivals) {
-    ASSIGN_OR_RETURN(const Programs rivals, ListRivalsPrograms(step));
-    programs.insert(programs.end(), rivals.begin(), rivals.end());
+    ASSIGN_OR_RETURN(plans.emplace_back(), ListRivalsPrograms(step));
     for (const exporting::NamedChoice& it :
          exporting::MakeBaselines(step.analysis, step.space)) {
-      const Programs used =
-          ListRunPrograms(step, segmenter::SegmentIndex(0), it.choice);
-      programs.insert(programs.end(), used.begin(), used.end());
+      plans.push_back(
+          ListRunPrograms(step, segmenter::SegmentIndex(0), it.choice));
     }
   }
-  return programs;
+  return plans;
 }
 
 // As a plan that finds all of them in the store has them. A failure leaves the
@@ -141,15 +186,18 @@ Programs ListUsedPrograms(const v1::Plan& plan, const MeasuredStep& step) {
   return ListRunPrograms(step, segmenter::SegmentIndex(0), choice);
 }
 
-absl::StatusOr<bool> RemeasureNoisyRows(Programs programs,
+absl::StatusOr<bool> RemeasureNoisyRows(const std::vector<Programs>& plans,
                                         const v1::DeviceSpec& device,
                                         const PlanDependencies& dependencies,
                                         const jobs::ProgressFunction& progress,
                                         MeasuredStep& step) {
+  Programs programs;
   std::set<const v1::Program*> taken;
-  std::erase_if(programs, [&](const v1::Program* program) {
-    return !HasDoubtfulRow(step, program) || !taken.insert(program).second;
-  });
+  for (const Programs& plan : plans) {
+    for (const v1::Program* program : ListDoubtful(plan, step)) {
+      if (taken.insert(program).second) programs.push_back(program);
+    }
+  }
   if (programs.empty()) return false;
   Measuring measuring(dependencies, device, step.space.context, progress);
   RETURN_IF_ERROR(measuring.Remeasure(programs));
@@ -165,10 +213,11 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& progress,
                                     MeasuredStep& step) {
   if (request.no_wait() || !plan.feasible()) return false;
-  ASSIGN_OR_RETURN(Programs programs, ListDeciding(plan, with_rivals, step));
-  ASSIGN_OR_RETURN(const bool changed,
-                   RemeasureNoisyRows(std::move(programs), device, dependencies,
-                                      progress, step));
+  ASSIGN_OR_RETURN(const std::vector<Programs> plans,
+                   ListDeciding(plan, with_rivals, step));
+  ASSIGN_OR_RETURN(
+      const bool changed,
+      RemeasureNoisyRows(plans, device, dependencies, progress, step));
   if (!changed) return false;
   ASSIGN_OR_RETURN(
       step.measured,
@@ -180,10 +229,8 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
 void AddQuality(const Programs& programs, const MeasuredStep& step,
                 v1::Plan& plan) {
   std::set<int> reasons(plan.noise().begin(), plan.noise().end());
-  for (const v1::Program* program : programs) {
-    const auto row = step.results.find(program->key());
-    if (row == step.results.end()) continue;
-    const v1::Measurement& it = row->second.measurement();
+  for (const v1::Program* program : ListNoisy(programs, step)) {
+    const v1::Measurement& it = FindRow(step, program)->measurement();
     plan.set_quality(std::max(plan.quality(), it.quality()));
     reasons.insert(it.noise().begin(), it.noise().end());
   }

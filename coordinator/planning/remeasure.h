@@ -2,18 +2,19 @@
 //
 // Concept: the programs of the chosen configurations whose rows are noisy or
 // suspect, and not yet measured often enough (IsWorthMeasuring), are measured
-// once more. The problem is built again from what the store makes of all their
-// measurements. Another plan may be the fastest then; the caller chooses again.
-// `with_rivals`: also such rows of the baselines and of the plan that would be
-// the fastest if all such rows were twice too slow, as a row that keeps its
-// plan from being chosen would never heal else.
-// What was excluded is judged again by the new rows, as a plan that finds them
-// all in the store judges it. Programs that it then asks for are measured as
-// far as the number of programs goes; what they decide is not reached beyond
-// it. In -> Out: a plan of one mesh and its step -> whether anything was
-// measured; the step's rows and problem follow. A request not to wait measures
-// nothing. Threads: one. Errors: those of measuring and of building the
-// problem.
+// once more. The shortest of them are left, as far as they take two percent of
+// the plan's programs together: nobody would notice their noise. The problem is
+// built again from what the store makes of all their measurements. Another plan
+// may be the fastest then; the caller chooses again. `with_rivals`: also such
+// rows of the baselines and of the plan that would be the fastest if all such
+// rows were twice too slow, as a row that keeps its plan from being chosen
+// would never heal else. What was excluded is judged again by the new rows, as
+// a plan that finds them all in the store judges it. Programs that it then asks
+// for are measured as far as the number of programs goes; what they decide is
+// not reached beyond it. In -> Out: a plan of one mesh and its step -> whether
+// anything was measured; the step's rows and problem follow. A request not to
+// wait measures nothing. Threads: one. Errors: those of measuring and of
+// building the problem.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 
@@ -36,13 +37,13 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& progress,
                                     MeasuredStep& step);
 
-// Of `programs`, of the step's space, those that are noisy: whether there were
-// any. The rows and verdicts follow, the problem does not.
-absl::StatusOr<bool> RemeasureNoisyRows(Measuring::Programs programs,
-                                        const v1::DeviceSpec& device,
-                                        const PlanDependencies& dependencies,
-                                        const jobs::ProgressFunction& progress,
-                                        MeasuredStep& step);
+// Of the programs of `plans`, of the step's space, those that are noisy and
+// matter to their plan: whether there were any. The rows and verdicts follow,
+// the problem does not.
+absl::StatusOr<bool> RemeasureNoisyRows(
+    const std::vector<Measuring::Programs>& plans, const v1::DeviceSpec& device,
+    const PlanDependencies& dependencies,
+    const jobs::ProgressFunction& progress, MeasuredStep& step);
 
 // The programs of the segments from `first` on that `run` has configurations
 // for, and of the resharding between them; they live in the step.
@@ -55,7 +56,8 @@ std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
                                                  const MeasuredStep& step);
 
 // The plan's quality becomes that of the worst row among the programs' if that
-// is worse; each reason of their noise is added once.
+// is worse; each reason of their noise is added once. Programs too short to
+// matter do not count.
 void AddQuality(const Measuring::Programs& programs, const MeasuredStep& step,
                 v1::Plan& plan);
 

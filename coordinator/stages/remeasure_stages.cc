@@ -36,7 +36,7 @@ absl::StatusOr<bool> RemeasureStages(
     const v1::DeviceSpec device =
         planning::MakeDeviceSpec(request, on.space.context.mesh);
     ASSIGN_OR_RETURN(const bool changed,
-                     planning::RemeasureNoisyRows(used[mesh], device,
+                     planning::RemeasureNoisyRows({used[mesh]}, device,
                                                   dependencies, progress, on));
     any = any || changed;
   }
