@@ -2,7 +2,7 @@
 
 namespace meshwright::base {
 
-int ExitStatus(const absl::Status& status) {
+int ToExitStatus(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return kExitSuccess;

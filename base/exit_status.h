@@ -1,4 +1,4 @@
-// ExitStatus: the one place where a status becomes an exit status.
+// ToExitStatus: the one place where a status becomes an exit status.
 //
 // Out: 0 success · 2 the user can put it right (bad input, a busy port,
 // a full disk, a store of a newer version, a missing verb) · 1 the work failed.
@@ -13,7 +13,7 @@ inline constexpr int kExitSuccess = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitBadInput = 2;
 
-int ExitStatus(const absl::Status& status);
+int ToExitStatus(const absl::Status& status);
 
 }  // namespace meshwright::base
 

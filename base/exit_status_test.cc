@@ -7,21 +7,21 @@ namespace {
 
 // Scripts tell by it whether trying again is any use.
 TEST(ExitStatusTest, BadInputAndFailedWorkAreApart) {
-  EXPECT_EQ(ExitStatus(absl::OkStatus()), 0);
+  EXPECT_EQ(ToExitStatus(absl::OkStatus()), 0);
   for (const auto code :
        {absl::StatusCode::kInvalidArgument, absl::StatusCode::kOutOfRange,
         absl::StatusCode::kNotFound, absl::StatusCode::kPermissionDenied,
         absl::StatusCode::kFailedPrecondition, absl::StatusCode::kAlreadyExists,
         absl::StatusCode::kResourceExhausted,
         absl::StatusCode::kUnimplemented}) {
-    EXPECT_EQ(ExitStatus(absl::Status(code, "")), 2) << code;
+    EXPECT_EQ(ToExitStatus(absl::Status(code, "")), 2) << code;
   }
   for (const auto code :
        {absl::StatusCode::kUnavailable, absl::StatusCode::kInternal,
         absl::StatusCode::kDataLoss, absl::StatusCode::kDeadlineExceeded,
         absl::StatusCode::kCancelled, absl::StatusCode::kAborted,
         absl::StatusCode::kUnknown}) {
-    EXPECT_EQ(ExitStatus(absl::Status(code, "")), 1) << code;
+    EXPECT_EQ(ToExitStatus(absl::Status(code, "")), 1) << code;
   }
 }
 

@@ -2,7 +2,7 @@
 
 namespace meshwright::base {
 
-Collective CollectiveNamed(std::string_view name) {
+Collective ParseCollective(std::string_view name) {
   if (name == "all-gather") return Collective::kAllGather;
   if (name == "reduce-scatter") return Collective::kReduceScatter;
   if (name == "all-reduce") return Collective::kAllReduce;
@@ -10,8 +10,8 @@ Collective CollectiveNamed(std::string_view name) {
   return Collective::kAllToAll;
 }
 
-double CollectiveSeconds(Collective collective, int64_t devices, double bytes,
-                         const Link& link) {
+double EstimateCollectiveSeconds(Collective collective, int64_t devices,
+                                 double bytes, const Link& link) {
   if (devices <= 1) return 0;
   const auto n = static_cast<double>(devices);
   const double whole = link.alpha + bytes * link.beta;

@@ -37,15 +37,15 @@ enum class Collective {
 };
 
 // The largest alpha and beta of the two.
-inline Link Slowest(const Link& a, const Link& b) {
+inline Link TakeSlowest(const Link& a, const Link& b) {
   return {std::max(a.alpha, b.alpha), std::max(a.beta, b.beta)};
 }
 
 // `name` as XLA writes it ("all-gather"); any other counts as an all-to-all.
-Collective CollectiveNamed(std::string_view name);
+Collective ParseCollective(std::string_view name);
 
-double CollectiveSeconds(Collective collective, int64_t devices, double bytes,
-                         const Link& link);
+double EstimateCollectiveSeconds(Collective collective, int64_t devices,
+                                 double bytes, const Link& link);
 
 }  // namespace meshwright::base
 

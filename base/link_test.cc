@@ -6,8 +6,8 @@ namespace meshwright::base {
 namespace {
 
 double Seconds(std::string_view name, int64_t devices) {
-  return CollectiveSeconds(CollectiveNamed(name), devices, 8,
-                           {.alpha = 2, .beta = 3});
+  return EstimateCollectiveSeconds(ParseCollective(name), devices, 8,
+                                   {.alpha = 2, .beta = 3});
 }
 
 TEST(LinkTest, TheFormulasOfTheDesign) {

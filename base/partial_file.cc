@@ -20,10 +20,10 @@ absl::StatusOr<PartialFile> PartialFile::Create(const std::string& path) {
   PartialFile made(path, place, nullptr);
   const int file =
       open(place.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return made.CannotWrite();
+  if (file < 0) return made.MakeCannotWriteError();
   made.file_.reset(fdopen(file, "wb"));
   if (made.file_ != nullptr) return made;
-  const absl::Status status = made.CannotWrite();
+  const absl::Status status = made.MakeCannotWriteError();
   close(file);
   return status;
 }
@@ -35,12 +35,13 @@ PartialFile::~PartialFile() {
 absl::Status PartialFile::Write(std::string_view bytes) {
   const size_t written =
       std::fwrite(bytes.data(), 1, bytes.size(), file_.get());
-  return written == bytes.size() ? absl::OkStatus() : CannotWrite();
+  return written == bytes.size() ? absl::OkStatus() : MakeCannotWriteError();
 }
 
 absl::Status PartialFile::Sync() {
-  if (std::fflush(file_.get()) != 0) return CannotWrite();
-  if (HasSibling() && fsync(fileno(file_.get())) != 0) return CannotWrite();
+  if (std::fflush(file_.get()) != 0) return MakeCannotWriteError();
+  if (HasSibling() && fsync(fileno(file_.get())) != 0)
+    return MakeCannotWriteError();
   return absl::OkStatus();
 }
 
@@ -48,13 +49,13 @@ absl::Status PartialFile::Commit() {
   absl::Status status;
   if (std::fclose(file_.release()) != 0 ||
       (HasSibling() && std::rename(place_.c_str(), path_.c_str()) != 0)) {
-    status = CannotWrite();
+    status = MakeCannotWriteError();
     if (HasSibling()) unlink(place_.c_str());
   }
   return status;
 }
 
-absl::Status PartialFile::CannotWrite() const {
+absl::Status PartialFile::MakeCannotWriteError() const {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path_));
 }
 

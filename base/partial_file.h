@@ -53,7 +53,7 @@ class PartialFile {
         place_(std::move(place)),
         file_(std::move(file)) {}
 
-  absl::Status CannotWrite() const;  // by errno
+  absl::Status MakeCannotWriteError() const;  // by errno
 
   std::string path_;
   std::string place_;

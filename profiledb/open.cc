@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<PlanStore>> OpenPlanStore(
   return sqlite::OpenSqlitePlanStore(path);
 }
 
-absl::StatusOr<std::string> DefaultStorePath() {
+absl::StatusOr<std::string> FindDefaultStore() {
   const char* const data = std::getenv("XDG_DATA_HOME");
   if (data != nullptr && data[0] == '/') {
     return absl::StrCat(data, "/meshwright/profiles.db");

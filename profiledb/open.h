@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<PlanStore>> OpenPlanStore(
 
 // $XDG_DATA_HOME/meshwright/profiles.db, or ~/.local/share/... where that is
 // unset. kNotFound where $HOME is unset too.
-absl::StatusOr<std::string> DefaultStorePath();
+absl::StatusOr<std::string> FindDefaultStore();
 
 }  // namespace meshwright::store
 

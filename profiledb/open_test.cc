@@ -52,10 +52,10 @@ TEST(OpenTest, AStoreIsDescribedWithoutItsPassword) {
 
 TEST(OpenTest, TheDefaultIsInTheUsersDataFolder) {
   setenv("XDG_DATA_HOME", "/data", 1);
-  EXPECT_EQ(*DefaultStorePath(), "/data/meshwright/profiles.db");
+  EXPECT_EQ(*FindDefaultStore(), "/data/meshwright/profiles.db");
   unsetenv("XDG_DATA_HOME");
   setenv("HOME", "/home/a", 1);
-  EXPECT_EQ(*DefaultStorePath(), "/home/a/.local/share/meshwright/profiles.db");
+  EXPECT_EQ(*FindDefaultStore(), "/home/a/.local/share/meshwright/profiles.db");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text) {
   return mesh;
 }
 
-int64_t DeviceCount(const v1::MeshSpec& mesh) {
+int64_t CountDevices(const v1::MeshSpec& mesh) {
   int64_t devices = 1;
   for (const int64_t size : mesh.shape()) devices *= size;
   return devices;

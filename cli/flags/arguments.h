@@ -22,7 +22,7 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text);
 
 // "1x2", "8": axes, outermost first; 1 to 4096 devices in all.
 absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text);
-int64_t DeviceCount(const v1::MeshSpec& mesh);
+int64_t CountDevices(const v1::MeshSpec& mesh);
 
 // The value of --deadline: a finite number of seconds from now, not negative.
 // None for nothing asked, and for more than a year: nobody waits that long, and

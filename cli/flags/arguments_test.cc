@@ -76,7 +76,7 @@ TEST(ArgumentsTest, WhatIsNoDeadlineIsQuoted) {
 TEST(ArgumentsTest, Meshes) {
   EXPECT_THAT(ParseMesh("1x2")->shape(), ElementsAre(1, 2));
   EXPECT_THAT(ParseMesh("8")->shape(), ElementsAre(8));
-  EXPECT_EQ(DeviceCount(*ParseMesh("64x64")), 4096);
+  EXPECT_EQ(CountDevices(*ParseMesh("64x64")), 4096);
 }
 
 TEST(ArgumentsTest, WhatIsNoMeshIsQuoted) {

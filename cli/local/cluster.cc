@@ -235,8 +235,8 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   worker.coordinator_address = socket;
   ASSIGN_OR_RETURN(worker.security.token,
                    cluster->coordinator_->NewLocalToken(security::Role::kWork));
-  worker.name = worker::DefaultWorkerName();
-  worker.host = worker::HostName();
+  worker.name = worker::MakeWorkerName();
+  worker.host = worker::ReadHostName();
   worker.devices = options.devices;
   worker.run_batch = options.run_batch ? std::move(options.run_batch)
                                        : worker::RunnerBatches();

@@ -9,7 +9,7 @@ namespace meshwright::cli {
 
 absl::StatusOr<std::string> FindStorePath(const std::string& path) {
   if (!path.empty()) return path;
-  return store::DefaultStorePath();
+  return store::FindDefaultStore();
 }
 
 std::string DescribeStorePath(const std::string& path) {

@@ -59,7 +59,7 @@ std::string VerbCases(const std::vector<ProgramShape>& programs) {
 
 }  // namespace
 
-std::string BashCompletion(const std::vector<ProgramShape>& programs) {
+std::string WriteBashCompletion(const std::vector<ProgramShape>& programs) {
   std::string values, words;
   for (const ProgramShape& program : programs) {
     ForEachVerb(program, [&](const ProgramShape& shape) {
@@ -109,7 +109,7 @@ std::string BashCompletion(const std::vector<ProgramShape>& programs) {
       JoinNames(programs), "\n");
 }
 
-std::string ZshCompletion(const std::vector<ProgramShape>& programs) {
+std::string WriteZshCompletion(const std::vector<ProgramShape>& programs) {
   // A colon ends the word that is offered.
   const auto offer = [](const std::string& word, const std::string& text) {
     return ShellQuoted(
@@ -170,7 +170,7 @@ std::string ZshCompletion(const std::vector<ProgramShape>& programs) {
       "_meshwright \"$@\"\n");
 }
 
-std::string FishCompletion(const std::vector<ProgramShape>& programs) {
+std::string WriteFishCompletion(const std::vector<ProgramShape>& programs) {
   std::string text =
       "# Completion for fish; load it with\n"
       "#   meshwright completion fish | source\n";

@@ -14,9 +14,9 @@
 
 namespace meshwright::cli {
 
-std::string BashCompletion(const std::vector<ProgramShape>& programs);
-std::string ZshCompletion(const std::vector<ProgramShape>& programs);
-std::string FishCompletion(const std::vector<ProgramShape>& programs);
+std::string WriteBashCompletion(const std::vector<ProgramShape>& programs);
+std::string WriteZshCompletion(const std::vector<ProgramShape>& programs);
+std::string WriteFishCompletion(const std::vector<ProgramShape>& programs);
 
 }  // namespace meshwright::cli
 

@@ -67,7 +67,7 @@ std::vector<std::string> Offered(const std::vector<std::string>& words) {
   for (const std::string& word : words) absl::StrAppend(&list, " '", word, "'");
   const std::string text = Said(absl::StrCat(
       "bash --norc --noprofile -c \"source ",
-      ScriptFile(BashCompletion(Programs())), "; COMP_WORDS=(", list,
+      ScriptFile(WriteBashCompletion(Programs())), "; COMP_WORDS=(", list,
       "); COMP_CWORD=", words.size() - 1,
       "; _meshwright; printf '%s\\n' \\\"\\${COMPREPLY[@]}\\\"\" 2>&1"));
   return absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -114,11 +114,11 @@ void ExpectShellReads(const char* shell, const std::string& flags,
 }
 
 TEST(CompletionTest, ZshReadsItsScript) {
-  ExpectShellReads("zsh", "-n", ZshCompletion(Programs()));
+  ExpectShellReads("zsh", "-n", WriteZshCompletion(Programs()));
 }
 
 TEST(CompletionTest, FishReadsItsScript) {
-  const std::string script = FishCompletion(Programs());
+  const std::string script = WriteFishCompletion(Programs());
   EXPECT_THAT(script,
               testing::HasSubstr("complete -c meshwright -n "
                                  "'__fish_seen_subcommand_from plans; and not "

@@ -145,7 +145,7 @@ void AppendStages(const PipelineAnswer& answer, std::string& out) {
   for (size_t i = 0; i < std::min(kMaxRows, peaks.size()); ++i) {
     const pipeline::Stage& stage = answer.problem.stages[i];
     const auto backward =
-        BackwardUnder(answer.choice.chosen->figures.schedule, stage);
+        ComputeBackward(answer.choice.chosen->figures.schedule, stage);
     TableRow& row = rows.emplace_back(
         TableRow{absl::StrCat(i + 1), Time(stage.forward), Time(backward),
                  FormatBytes(peaks[i]), "", ""});

@@ -39,7 +39,7 @@ int Execute(const Context& context, const Streams& streams) {
     streams.out->flush();
     if (!status.ok()) {
       return Fail(streams, std::string(status.message()),
-                  base::ExitStatus(status));
+                  base::ToExitStatus(status));
     }
   } catch (const std::exception& error) {  // of a foreign library
     return Fail(streams, error.what(), base::kExitFailure);

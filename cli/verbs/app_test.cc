@@ -198,13 +198,13 @@ TEST(AppTest, EveryDeadlineIsReadAlike) {
 }
 
 TEST(ExitStatusTest, BadInputIsTwoAndFailedWorkIsOne) {
-  EXPECT_EQ(base::ExitStatus(absl::OkStatus()), 0);
-  EXPECT_EQ(base::ExitStatus(absl::AlreadyExistsError("")), 2);
-  EXPECT_EQ(base::ExitStatus(absl::FailedPreconditionError("")), 2);
-  EXPECT_EQ(base::ExitStatus(absl::ResourceExhaustedError("")), 2);
-  EXPECT_EQ(base::ExitStatus(absl::UnavailableError("")), 1);
-  EXPECT_EQ(base::ExitStatus(absl::CancelledError("")), 1);
-  EXPECT_EQ(base::ExitStatus(absl::InternalError("")), 1);
+  EXPECT_EQ(base::ToExitStatus(absl::OkStatus()), 0);
+  EXPECT_EQ(base::ToExitStatus(absl::AlreadyExistsError("")), 2);
+  EXPECT_EQ(base::ToExitStatus(absl::FailedPreconditionError("")), 2);
+  EXPECT_EQ(base::ToExitStatus(absl::ResourceExhaustedError("")), 2);
+  EXPECT_EQ(base::ToExitStatus(absl::UnavailableError("")), 1);
+  EXPECT_EQ(base::ToExitStatus(absl::CancelledError("")), 1);
+  EXPECT_EQ(base::ToExitStatus(absl::InternalError("")), 1);
 }
 
 }  // namespace

@@ -35,9 +35,9 @@ std::vector<ProgramShape> DescribePrograms(const CLI::App& app,
 absl::Status PrintCompletion(const CLI::App& app, const Context& context,
                              const std::string& shell) {
   const std::vector<ProgramShape> programs = DescribePrograms(app, context);
-  const std::string script = shell == "bash"  ? BashCompletion(programs)
-                             : shell == "zsh" ? ZshCompletion(programs)
-                                              : FishCompletion(programs);
+  const std::string script = shell == "bash"  ? WriteBashCompletion(programs)
+                             : shell == "zsh" ? WriteZshCompletion(programs)
+                                              : WriteFishCompletion(programs);
   if (context.json) {
     nlohmann::ordered_json said;
     said["shell"] = shell;

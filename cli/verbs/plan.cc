@@ -78,7 +78,7 @@ absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
   const bool local = flags.coordinator.empty();
   ASSIGN_OR_RETURN(
       const v1::DeviceSpec devices,
-      ToDeviceSpec(flags.plan.devices, DeviceCount(request.mesh()), local));
+      ToDeviceSpec(flags.plan.devices, CountDevices(request.mesh()), local));
   for (const std::string& path : {flags.output, flags.plan.stages.trace}) {
     if (!path.empty()) RETURN_IF_ERROR(CheckWritable(path));
   }

@@ -35,7 +35,7 @@ struct ReshardFlags {
 
 absl::StatusOr<reshard::Options> ReadOptions(const ReshardFlags& arguments) {
   reshard::Options options;
-  const auto solver = reshard::SolverFromName(arguments.solver);
+  const auto solver = reshard::ParseSolver(arguments.solver);
   if (!solver.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--solver: ", solver.status().message()));

@@ -50,8 +50,8 @@ absl::StatusOr<validation::StagedResults> RunSequence(
           v1::ProfileResult& result = results.modules[event.result().key()];
           result = event.result();
           // No coordinator handed it out, and says where it ran.
-          result.set_host(worker::HostName());
-          result.set_worker(worker::DefaultWorkerName());
+          result.set_host(worker::ReadHostName());
+          result.set_worker(worker::MakeWorkerName());
         }
         if (!event.has_compared()) return;
         const auto& all = event.compared().relative_differences();
@@ -110,7 +110,7 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   ASSIGN_OR_RETURN(const v1::MeshSpec mesh,
                    ParseMesh(absl::StrJoin(request.plan.mesh(), "x")));
   ASSIGN_OR_RETURN(request.device,
-                   ToDeviceSpec(flags.devices, DeviceCount(mesh), true));
+                   ToDeviceSpec(flags.devices, CountDevices(mesh), true));
   request.model_name = ParseModelName(flags.model);
   request.random_plans = flags.random;
   request.seed = flags.seed;

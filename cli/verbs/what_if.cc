@@ -30,7 +30,7 @@ namespace meshwright::cli {
 namespace {
 
 struct WhatIfFlags {
-  std::string subject;  // a plan or a model
+  std::string source;  // a plan or a model
   ChangeFlags change;
   std::string links;
   std::string store;
@@ -57,8 +57,8 @@ absl::StatusOr<explain::WhatIfQuestion> AskOfModel(const WhatIfFlags& flags) {
   }
   explain::WhatIfQuestion question;
   v1::PlanRequest& request = question.request;
-  ASSIGN_OR_RETURN(*request.mutable_hlo_module(), LoadModel(flags.subject));
-  request.set_model_name(ParseModelName(flags.subject));
+  ASSIGN_OR_RETURN(*request.mutable_hlo_module(), LoadModel(flags.source));
+  request.set_model_name(ParseModelName(flags.source));
   request.mutable_mesh()->add_shape(1);
   request.mutable_mesh()->add_shape(1);
   ASSIGN_OR_RETURN(const v1::DeviceSpec device,
@@ -131,7 +131,7 @@ absl::StatusOr<v1::Plan> AnswerForMesh(const WhatIfFlags& flags,
                                        store::ProfileStore* store) {
   if (HasStageTerms(flags.stages)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        flags.subject,
+        flags.source,
         " is no plan with stages, which micro-batches, schedule and bandwidths "
         "belong to; make one with `meshwright plan --stages`"));
   }
@@ -148,7 +148,7 @@ absl::StatusOr<v1::Plan> AnswerForMesh(const WhatIfFlags& flags,
 
 absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
   ASSIGN_OR_RETURN(const std::optional<v1::Plan> before,
-                   LoadIfPlan(flags.subject));
+                   LoadIfPlan(flags.source));
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
@@ -156,7 +156,7 @@ absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
   auto plan = before.has_value() && before->has_pipeline()
                   ? AnswerForStages(flags, *before, store.get())
                   : AnswerForMesh(flags, before, store.get());
-  if (!plan.ok()) return NameModel(plan.status(), flags.subject);
+  if (!plan.ok()) return NameModel(plan.status(), flags.source);
   plan->mutable_seconds()->set_total(
       absl::ToDoubleSeconds(context.clock->Now() - start));
   if (!flags.output.empty()) {
@@ -173,7 +173,7 @@ void AddWhatIfVerb(CLI::App& app, Context& context) {
   const auto [verb, flags] = AddVerb(
       app, context, "what-if",
       "plan for another memory limit, mesh or links without measuring", WhatIf);
-  verb->add_option("subject", flags->subject,
+  verb->add_option("plan", flags->source,
                    "a plan written by plan -o, or a model")
       ->required();
   AddChangeFlags(*verb, &flags->change);

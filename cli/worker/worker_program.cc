@@ -25,9 +25,9 @@ int Fail(const std::string& message, int status) {
 int Serve(WorkerFlags flags) {
   worker::Worker::Dependencies& dependencies = flags.worker;
   dependencies.security = base::WithEnvironment(dependencies.security);
-  dependencies.host = worker::HostName();
+  dependencies.host = worker::ReadHostName();
   if (dependencies.name.empty()) {
-    dependencies.name = worker::DefaultWorkerName();
+    dependencies.name = worker::MakeWorkerName();
   }
   dependencies.run_batch = worker::RunnerBatches();
   dependencies.find_fault = worker::FindRunnerFault;
@@ -50,7 +50,7 @@ int Serve(WorkerFlags flags) {
   const base::Interrupt interrupt([&] { worker.Stop(); }, hangup);
   const absl::Status status = worker.Start();
   if (!status.ok()) {
-    return Fail(std::string(status.message()), base::ExitStatus(status));
+    return Fail(std::string(status.message()), base::ToExitStatus(status));
   }
   const std::stop_callback drain(interrupt.token(), [&] {
     supervisor.Stopping("draining");

@@ -148,7 +148,7 @@ Coordinator::Coordinator(Dependencies dependencies)
 Coordinator::~Coordinator() { Stop(); }
 
 absl::Status Coordinator::Start() {
-  service::QuietGrpc();
+  service::SilenceGrpc();
   const std::string& wanted = server_->dependencies.listen_address;
   const Dependencies& given = server_->dependencies;
   RETURN_IF_ERROR(service::CheckListenAddress(wanted));

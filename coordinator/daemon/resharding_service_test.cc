@@ -239,7 +239,7 @@ TEST_F(ReshardingServiceTest, SolversAndDeadlinesAreChecked) {
   Start();
   v1::ReshardingRequest request = ParseRequest(TwoTasks());
   request.set_solver("best");
-  EXPECT_EQ(Ask(request).status(), reshard::SolverFromName("best").status());
+  EXPECT_EQ(Ask(request).status(), reshard::ParseSolver("best").status());
   request.set_solver("naive");
   const auto naive = Ask(request);
   ASSERT_TRUE(naive.ok());

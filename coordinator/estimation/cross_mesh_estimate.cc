@@ -32,7 +32,7 @@ std::vector<Group> ListGroups(int64_t size, const Rescaling& it,
       if ((set >> i & 1) == 0) continue;
       group.before *= it.from[axes[i]];
       group.after *= it.to[axes[i]];
-      group.link = base::Slowest(group.link, links[axes[i]]);
+      group.link = base::TakeSlowest(group.link, links[axes[i]]);
     }
     if (group.before == size) groups.push_back(group);
   }
@@ -60,8 +60,8 @@ double CommunicationSeconds(const v1::Measurement& measured,
       const int64_t devices = after ? group.after : group.before;
       largest = std::max(
           largest,
-          base::CollectiveSeconds(
-              base::CollectiveNamed(collective.kind()), devices,
+          base::EstimateCollectiveSeconds(
+              base::ParseCollective(collective.kind()), devices,
               BytesBefore(collective, static_cast<double>(group.before),
                           static_cast<double>(devices)),
               group.link));

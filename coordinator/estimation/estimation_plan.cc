@@ -123,7 +123,7 @@ double SumBytes(const Analysis& analysis, const ProfileSpace& space,
     if (only != nullptr && !(*only)[i]) continue;
     const ir::Shape& shape = analysis.module.at(values[i].origin).shape;
     const space::Mesh& mesh = space.context.mesh;
-    bytes += static_cast<double>(space::BytesPerDevice(
+    bytes += static_cast<double>(space::CountBytesPerDevice(
         shape, configuration.annotation.GetSharding(i, shape, mesh), mesh));
   }
   return bytes;

@@ -176,7 +176,7 @@ void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
   pair.boundary = edge->boundary;
   const space::BoundaryTensor& tensor =
       space_.boundaries[pair.boundary].tensors[0];
-  pair.trips = segmenter::TripsAround(
+  pair.trips = segmenter::CountTripsAround(
       halved, halved.graphs[*first].values[tensor.from_value].origin);
   const std::vector<int> plain =
       space::FindPlainConfigurations(whole.types[type]);

@@ -63,7 +63,7 @@ class Counter {
     }
     work_.bytes +=
         Elements(it) *
-        static_cast<double>(ir::ElementBytes(it.shape().element_type()));
+        static_cast<double>(ir::CountElementBytes(it.shape().element_type()));
     if (it.opcode() == "dot") work_.operations += 2 * Elements(it) * Depth(it);
     if (it.opcode() == "convolution") {
       work_.operations += 2 * Elements(it) * KernelDepth(it);

@@ -59,7 +59,7 @@ problem::Table SegmentTables::BuildBoundaryTable(SegmentIndex from,
                                                  int boundary) const {
   problem::Table table = BuildFreeTable(from, to);
   const space::Boundary& it = space_.boundaries[boundary];
-  const int64_t trips = segmenter::TripsAround(
+  const int64_t trips = segmenter::CountTripsAround(
       analysis_,
       analysis_.graphs[from].values[it.tensors[0].from_value].origin);
   for (int a = 0; a < table.rows; ++a) {

@@ -90,7 +90,7 @@ class ExplainStagesTest : public testing::Test {
                 stage.predicted().step_seconds() + next.more_seconds(), 1e-11);
     const pipeline::Picoseconds passes =
         work.stage.forward +
-        pipeline::BackwardUnder(PlannedSchedule(), work.stage);
+        pipeline::ComputeBackward(PlannedSchedule(), work.stage);
     EXPECT_NEAR(next.step_seconds(),
                 problem::ToSeconds(kMicroBatches * passes + work.update),
                 1e-11);

@@ -44,7 +44,7 @@ std::vector<Mesh> OneStepFrom(const Mesh& shape) {
       next.push_back(shape);
       next.back()[axis] /= 2;
     }
-    if (shape[axis] > 1 && space::DeviceCount(shape) <= kMaximumDevices / 2) {
+    if (shape[axis] > 1 && space::CountDevices(shape) <= kMaximumDevices / 2) {
       next.push_back(shape);
       next.back()[axis] *= 2;
     }
@@ -238,7 +238,7 @@ absl::StatusOr<v1::MeshSpec> ResizeMesh(const v1::MeshSpec& mesh,
   size_t axis = shape.size();
   while (axis > 1 && shape[axis - 1] == 1) --axis;
   if (shape[axis - 1] == 1) axis = shape.size();
-  const int64_t others = space::DeviceCount(shape) / shape[axis - 1];
+  const int64_t others = space::CountDevices(shape) / shape[axis - 1];
   const std::string text = absl::StrJoin(shape, "x");
   if (devices % others != 0) {
     return absl::InvalidArgumentError(

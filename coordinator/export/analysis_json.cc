@@ -48,7 +48,7 @@ ordered_json Blocks(const Analysis& analysis) {
     if (!analysis.strategies[b].lost.empty()) {
       row["lost"] = ordered_json::array();
       for (const auto& lost : analysis.strategies[b].lost) {
-        row["lost"].push_back({{"strategy", segmenter::StrategyName(lost.kind)},
+        row["lost"].push_back({{"strategy", segmenter::NameStrategy(lost.kind)},
                                {"reason", lost.reason}});
       }
     }

@@ -11,7 +11,7 @@ using ir::ValueId;
 using segmenter::Analysis;
 using space::Sharding;
 
-std::string ArgumentName(const ir::Instruction& argument) {
+std::string NameArgument(const ir::Instruction& argument) {
   const std::string& label = argument.attributes().metadata().op_name();
   return label.empty() ? argument.name() : label;
 }
@@ -35,7 +35,7 @@ v1::Program MakeWholeProgram(const Analysis& analysis,
   v1::Program program;
   program.set_hlo_module(WriteStep(analysis, step));
   program.set_num_partitions(
-      static_cast<int>(space::DeviceCount(space.context.mesh)));
+      static_cast<int>(space::CountDevices(space.context.mesh)));
   for (v1::InputSpec& input : space::MakeArgumentInputs(analysis)) {
     *program.add_inputs() = std::move(input);
   }
@@ -53,8 +53,8 @@ void DescribeArguments(const Analysis& analysis,
     const ir::Instruction& it = module.at(id);
     v1::PlanArgument& argument = *plan->add_arguments();
     argument.set_index(static_cast<int>(number));
-    argument.set_name(ArgumentName(it));
-    argument.set_role(segmenter::RoleName(analysis.passes.roles[number]));
+    argument.set_name(NameArgument(it));
+    argument.set_role(segmenter::NameRole(analysis.passes.roles[number]));
     argument.set_sharding(
         FormatSharding(step.GetArgumentSharding(id), it.shape.rank()));
     for (int64_t dim : it.shape.dims) argument.add_shape(dim);
@@ -72,7 +72,7 @@ void DescribeArguments(const Analysis& analysis,
     output.set_role("result");
     for (size_t p = 0; p < module.parameters.size(); ++p) {
       if (analysis.passes.state_output[p] == static_cast<int>(number)) {
-        output.set_role(segmenter::RoleName(analysis.passes.roles[p]));
+        output.set_role(segmenter::NameRole(analysis.passes.roles[p]));
         output.set_name(plan->arguments(static_cast<int>(p)).name());
       }
     }

@@ -27,7 +27,7 @@ v1::Program MakeWholeProgram(const segmenter::Analysis& analysis,
                              const space::SegmentChoice& choice);
 
 // An argument as plans name it: what the launcher called it, else its own name.
-std::string ArgumentName(const ir::Instruction& argument);
+std::string NameArgument(const ir::Instruction& argument);
 
 // A sharding as plans write it: "[1,-]".
 std::string FormatSharding(const space::Sharding& sharding, int rank);

@@ -128,7 +128,7 @@ void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
 LoopWalk::LoopWalk(const Module& module)
     : module_(module), seen_(module.loops.size()) {}
 
-std::vector<ValueId> LoopWalk::Predecessors(ValueId id) {
+std::vector<ValueId> LoopWalk::ListPredecessors(ValueId id) {
   const Instruction& it = module_.at(id);
   std::vector<ValueId> before = it.operands;
   if (!IsLoopBoundary(it.opcode)) return before;
@@ -146,7 +146,7 @@ std::vector<ValueId> LoopWalk::Predecessors(ValueId id) {
   return before;
 }
 
-std::vector<ValueId> LoopWalk::Companions(ValueId id) {
+std::vector<ValueId> LoopWalk::ListCompanions(ValueId id) {
   const Instruction& it = module_.at(id);
   std::vector<ValueId> alive;
   if (it.loop.has_value() &&

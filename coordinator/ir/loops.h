@@ -33,11 +33,11 @@ class LoopWalk {
   // The values that must come before `id`: its operands. Before the first carry
   // of a loop stands everything that enters it, before its first result
   // everything that leaves it. A loop is thus whole before it is used.
-  std::vector<ValueId> Predecessors(ValueId id);
+  std::vector<ValueId> ListPredecessors(ValueId id);
 
   // The values that must be alive when `id` is, beside its operands. They are a
   // carry with its result, and in a loop whatever decides that it goes on.
-  std::vector<ValueId> Companions(ValueId id);
+  std::vector<ValueId> ListCompanions(ValueId id);
 
  private:
   // The last walk that handed out what enters, leaves and keeps up a loop.

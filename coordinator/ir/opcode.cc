@@ -161,7 +161,7 @@ const std::vector<OpRule>& OpRules() {
   return *rules;
 }
 
-Opcode OpcodeFromString(std::string_view name) {
+Opcode ParseOpcode(std::string_view name) {
   const auto found = Table().find(name);
   return found == Table().end() ? Opcode::kUnknown : found->second->opcode;
 }

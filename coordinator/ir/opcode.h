@@ -68,7 +68,7 @@ struct OpRule {
 // Every operation of HLO, by name.
 const std::vector<OpRule>& OpRules();
 
-Opcode OpcodeFromString(std::string_view name);
+Opcode ParseOpcode(std::string_view name);
 
 // The `rule` of an operation; of one that is not in the table, why it passes
 // nothing.

@@ -99,17 +99,17 @@ int64_t Shape::element_count() const {
 }
 
 int64_t Shape::byte_size() const {
-  if (!is_tuple()) return element_count() * ElementBytes(element_type);
+  if (!is_tuple()) return element_count() * CountElementBytes(element_type);
   int64_t bytes = 0;
   for (const Shape& element : elements) bytes += element.byte_size();
   return bytes;
 }
 
-int64_t ElementBytes(hlo::PrimitiveType type) {
-  return (ElementBits(type) + 7) / 8;
+int64_t CountElementBytes(hlo::PrimitiveType type) {
+  return (CountElementBits(type) + 7) / 8;
 }
 
-int64_t ElementBits(hlo::PrimitiveType type) {
+int64_t CountElementBits(hlo::PrimitiveType type) {
   return FindElementType(type).bits;
 }
 
@@ -159,7 +159,7 @@ std::string ToString(const Shape& shape) {
       absl::StrJoin(shape.dims, ","), "]");
 }
 
-const std::vector<int64_t>* UniformDims(const Shape& shape) {
+const std::vector<int64_t>* CollectUniformDims(const Shape& shape) {
   if (!shape.is_tuple()) return &shape.dims;
   if (shape.elements.empty()) return nullptr;
   for (const Shape& element : shape.elements) {

@@ -39,9 +39,9 @@ struct Shape {
 };
 
 // Bytes of one element; sub-byte types count as one byte, tokens as none.
-int64_t ElementBytes(hlo::PrimitiveType type);
+int64_t CountElementBytes(hlo::PrimitiveType type);
 // Bits of one element as bitcasts count them.
-int64_t ElementBits(hlo::PrimitiveType type);
+int64_t CountElementBits(hlo::PrimitiveType type);
 bool IsFloating(hlo::PrimitiveType type);
 bool IsInteger(hlo::PrimitiveType type);
 
@@ -51,7 +51,7 @@ hlo::ShapeProto ShapeToProto(const Shape& shape);
 
 // The dimensions that stand for the value: its own, or its elements' where they
 // are all alike; null where the elements differ or are tuples.
-const std::vector<int64_t>* UniformDims(const Shape& shape);
+const std::vector<int64_t>* CollectUniformDims(const Shape& shape);
 
 // Whether dimension numbers name `dim`.
 template <typename Repeated>

@@ -62,7 +62,7 @@ int64_t ModuleWriter::AddParameter(const Shape& shape,
 
 // Every element of a tuple has the attributes of the instruction that made all
 // of it: copied with its shape and sharding, n elements would cost n * n.
-const hlo::HloInstructionProto& ModuleWriter::CopyableAttributes(
+const hlo::HloInstructionProto& ModuleWriter::ListCopyableAttributes(
     const Instruction& like) {
   const hlo::HloInstructionProto& attributes = like.attributes();
   if (attributes.shape().tuple_shapes().empty()) return attributes;
@@ -80,7 +80,7 @@ int64_t ModuleWriter::Add(const Instruction& like,
                           const std::vector<int64_t>& operands,
                           const hlo::OpSharding& sharding) {
   hlo::HloInstructionProto& it = *scope().add_instructions();
-  it = CopyableAttributes(like);
+  it = ListCopyableAttributes(like);
   const int64_t id = Register(it, like.shape, sharding);
   it.clear_metadata();
   it.clear_control_predecessor_ids();

@@ -94,7 +94,8 @@ class ModuleWriter {
   int64_t CopyComputation(int64_t id);
   int64_t CopyRenamed(hlo::HloComputationProto copy);
   int64_t CountedCondition(const Shape& tuple, const LoopEnd& end);
-  const hlo::HloInstructionProto& CopyableAttributes(const Instruction& like);
+  const hlo::HloInstructionProto& ListCopyableAttributes(
+      const Instruction& like);
   int64_t CopiedCondition(const Shape& tuple, const LoopEnd& end);
   hlo::HloComputationProto& scope() { return *scopes_.back(); }
   void OpenScope();

@@ -153,7 +153,7 @@ absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
     const auto worker = index_.FindUsable(device, nullptr);
     if (worker.has_value()) return workers_.at(*worker).description;
     const absl::Duration left = deadline - clock_->Now();
-    if (left <= absl::ZeroDuration()) return NoWorker(device, nullptr);
+    if (left <= absl::ZeroDuration()) return MakeNoWorkerError(device, nullptr);
     const auto changed = [this, seen = changes_] { return changes_ != seen; };
     mutex_.AwaitWithTimeout(absl::Condition(&changed), left);
   }
@@ -163,14 +163,14 @@ absl::StatusOr<WorkerDescription> JobQueue::MatchWorker(
     const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
   base::MutexLock lock(&mutex_);
   const auto worker = index_.FindUsable(device, exactly);
-  if (!worker.has_value()) return NoWorker(device, exactly);
+  if (!worker.has_value()) return MakeNoWorkerError(device, exactly);
   return workers_.at(*worker).description;
 }
 
 // ---- the owner -------------------------------------------------------------
 
-absl::Status JobQueue::NoWorker(const v1::DeviceSpec& device,
-                                const DeviceDescription* exactly) const {
+absl::Status JobQueue::MakeNoWorkerError(
+    const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
   if (workers_.empty()) {
     return absl::UnavailableError("no worker is attached to the coordinator");
   }
@@ -240,7 +240,8 @@ void JobQueue::Tick() {
     } else if (!job.without_worker_since.has_value()) {
       job.without_worker_since = now;
     } else if (now - *job.without_worker_since >= options_.worker_grace) {
-      FinishJob(job, NoWorker(job.request.request.device(), job.exactly()));
+      FinishJob(job,
+                MakeNoWorkerError(job.request.request.device(), job.exactly()));
     }
   }
   ++changes_;

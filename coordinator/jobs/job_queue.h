@@ -44,6 +44,8 @@
 // Errors: JobDone carries kUnavailable when no attached worker could take the
 // programs for worker_grace (the message says what each one lacks),
 // kCancelled after Cancel, kAborted after EndJob, kUnavailable after Shutdown.
+// A worker's port is closed with kDeadlineExceeded when it was silent for the
+// lease time, with kAborted when it is replaced.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_
 
@@ -317,7 +319,8 @@ class JobQueue {
   // Why nothing of the job runs; empty: something does.
   std::string FindReason(const Job& job) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status NoJob(JobId job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status MakeNoJobError(JobId job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Keep(Job& job, const std::string& text)  // in its log
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // In its log and the daemon's.
@@ -357,8 +360,8 @@ class JobQueue {
   void DropWorker(WorkerMap::iterator worker, const std::string& reason,
                   Ending ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Acknowledge(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status NoWorker(const v1::DeviceSpec& device,
-                        const DeviceDescription* exactly) const
+  absl::Status MakeNoWorkerError(const v1::DeviceSpec& device,
+                                 const DeviceDescription* exactly) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const base::Clock* const clock_;

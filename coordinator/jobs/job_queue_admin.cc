@@ -44,7 +44,7 @@ std::string JobQueue::FindReason(const Job& job) const {
     return "waits for its turn: the workers with its devices are busy";
   }
   return std::string(
-      NoWorker(job.request.request.device(), job.exactly()).message());
+      MakeNoWorkerError(job.request.request.device(), job.exactly()).message());
 }
 
 v1::JobSummary JobQueue::Describe(const Job& job) const {
@@ -103,7 +103,7 @@ std::vector<v1::JobSummary> JobQueue::Jobs() const {
   return jobs;
 }
 
-absl::Status JobQueue::NoJob(JobId id) const {
+absl::Status JobQueue::MakeNoJobError(JobId id) const {
   const bool is_done =
       std::any_of(done_.begin(), done_.end(), [&](const v1::JobDetails& done) {
         return done.job().id() == FormatJobId(id);
@@ -124,14 +124,14 @@ absl::StatusOr<v1::JobDetails> JobQueue::GetJob(JobId id) const {
   for (const v1::JobDetails& done : done_) {
     if (done.job().id() == FormatJobId(id)) return done;
   }
-  return NoJob(id);
+  return MakeNoJobError(id);
 }
 
 absl::StatusOr<v1::JobSummary> JobQueue::EndJob(JobId id,
                                                 const std::string& reason) {
   base::MutexLock lock(&mutex_);
   Job* const job = Find(id);
-  if (job == nullptr) return NoJob(id);
+  if (job == nullptr) return MakeNoJobError(id);
   FinishJob(*job, absl::AbortedError(
                       absl::StrCat("an administrator ended ", FormatJobId(id),
                                    reason.empty() ? "" : ": ", reason)));
@@ -141,7 +141,7 @@ absl::StatusOr<v1::JobSummary> JobQueue::EndJob(JobId id,
 absl::StatusOr<v1::JobSummary> JobQueue::RetryJob(JobId id) {
   base::MutexLock lock(&mutex_);
   Job* const job = Find(id);
-  if (job == nullptr) return NoJob(id);
+  if (job == nullptr) return MakeNoJobError(id);
   Log(*job, "an administrator has it tried again");
   for (auto it = delayed_.begin(); it != delayed_.end();) {
     if (it->second.job == id) {

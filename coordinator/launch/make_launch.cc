@@ -92,7 +92,7 @@ v1::Program BuildProgram(const StageStep& stage, const StageModule& module,
   program.set_hlo_module(exporting::WritePart(
       stage.analysis, step, NamePlace(module.place), module.part));
   program.set_num_partitions(
-      static_cast<int>(space::DeviceCount(stage.space.context.mesh)));
+      static_cast<int>(space::CountDevices(stage.space.context.mesh)));
   const ir::Module& whole = stage.analysis.module;
   for (const ir::ValueId id : module.part.entering) {
     const std::optional<int> argument = FindArgument(whole, id);

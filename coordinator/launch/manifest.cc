@@ -93,9 +93,9 @@ class ManifestWriter {
     if (const std::optional<int> argument = FindArgument(module_, id)) {
       ordered_json json = Tensor("argument", id);
       json["index"] = *argument;
-      json["name"] = exporting::ArgumentName(module_.at(id));
+      json["name"] = exporting::NameArgument(module_.at(id));
       json["role"] =
-          segmenter::RoleName(launch_.analysis.passes.roles[*argument]);
+          segmenter::NameRole(launch_.analysis.passes.roles[*argument]);
       json["per_micro_batch"] = launch_.IsOfMicroBatch(*argument);
       return json;
     }

@@ -39,7 +39,7 @@ class Labeller {
   // Nodes of the dimensions of one tensor.
   std::vector<int> Add(ValueId id) {
     std::vector<int> nodes;
-    const auto* dims = ir::UniformDims(module_.at(id).shape);
+    const auto* dims = ir::CollectUniformDims(module_.at(id).shape);
     if (dims == nullptr) return nodes;
     for (int64_t size : *dims) {
       nodes.push_back(sets_.Add());

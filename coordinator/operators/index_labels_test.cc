@@ -35,11 +35,11 @@ class IndexLabelsTest : public ::testing::Test {
     found_ = FindOperators(analysis_);
   }
 
-  std::optional<int> FindHome(const std::string& name) const {
+  std::optional<int> FindGroup(const std::string& name) const {
     return found_.operator_of[ids_.at(name)];
   }
   IndexLabels Label(const std::string& name) const {
-    return LabelIndices(analysis_, found_.groups[*FindHome(name)], {2});
+    return LabelIndices(analysis_, found_.groups[*FindGroup(name)], {2});
   }
 
   segmenter::Analysis analysis_;
@@ -68,11 +68,11 @@ constexpr const char* kLayers = R"(
 TEST_F(IndexLabelsTest, TrivialOperationsJoinTheLatestContraction) {
   Read(kLayers);
   ASSERT_EQ(found_.groups.size(), 2u);
-  EXPECT_EQ(FindHome("active"), FindHome("y"));
-  EXPECT_EQ(FindHome("residual"), FindHome("z"));
-  EXPECT_EQ(FindHome("out"), FindHome("z"));
-  EXPECT_EQ(FindHome("x"), std::nullopt);
-  EXPECT_LT(FindHome("y"), FindHome("z"));
+  EXPECT_EQ(FindGroup("active"), FindGroup("y"));
+  EXPECT_EQ(FindGroup("residual"), FindGroup("z"));
+  EXPECT_EQ(FindGroup("out"), FindGroup("z"));
+  EXPECT_EQ(FindGroup("x"), std::nullopt);
+  EXPECT_LT(FindGroup("y"), FindGroup("z"));
 }
 
 TEST_F(IndexLabelsTest, LinkedContractedAndReducedDimensionsAreOne) {

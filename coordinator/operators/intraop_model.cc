@@ -254,7 +254,8 @@ class ModelReader {
     persistent.Add(state, indices);
     if (analysis_.passes.inference) return;
     time.Add(
-        symbolic::Roofline({}, SaturatingMultiply(2, state), device_).count(),
+        symbolic::EstimateByRoofline({}, SaturatingMultiply(2, state), device_)
+            .count(),
         indices);
   }
 

@@ -65,7 +65,7 @@ class EdgeReader {
   void Add(int from, int to, ValueId value, const DimIndices& from_indices,
            const DimIndices& to_indices, int64_t times) {
     const ir::Shape& shape = module_.at(value).shape;
-    const auto* dims = ir::UniformDims(shape);
+    const auto* dims = ir::CollectUniformDims(shape);
     if (dims == nullptr || from == to) return;
     // Whole on either side, whatever is split.
     if (Present(from_indices).empty() && Present(to_indices).empty()) return;

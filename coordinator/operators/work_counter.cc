@@ -62,7 +62,7 @@ Counts Dot(const OpView& it) {
       columns *= it.operands[1]->dims[i];
     }
   }
-  return symbolic::MatrixProduct(batch, rows, columns, contracted);
+  return symbolic::CountMatrixProductFlops(batch, rows, columns, contracted);
 }
 
 Counts Convolution(const OpView& it) {
@@ -82,7 +82,7 @@ Counts Convolution(const OpView& it) {
          .base_dilation = std::max<int64_t>(1, dim.base_dilation())});
   }
   // The kernel's input features are those of one group.
-  return symbolic::WindowedProduct(
+  return symbolic::CountWindowedProductFlops(
       it.shape->dims[numbers.output_batch_dimension()],
       it.shape->dims[numbers.output_feature_dimension()],
       kernel.dims[numbers.kernel_input_feature_dimension()], window);
@@ -108,7 +108,7 @@ Counts Fft(const OpView& it) {
     return ir::IsFloating(shape.element_type);
   };
   const auto& lengths = it.attributes->fft_length();
-  return symbolic::FourierTransform(
+  return symbolic::CountFourierFlops(
       std::max(Elements(*it.operands[0]), Elements(*it.shape)),
       {lengths.begin(), lengths.end()},
       real(*it.operands[0]) || real(*it.shape));
@@ -118,13 +118,15 @@ Counts Fft(const OpView& it) {
 Counts Solve(const OpView& it) {
   const int64_t order = it.operands[0]->dims.back();
   if (order == 0) return {};
-  return symbolic::TriangularSolve(1, order, Elements(*it.shape) / order);
+  return symbolic::CountTriangularSolveFlops(1, order,
+                                             Elements(*it.shape) / order);
 }
 
 Counts Cholesky(const OpView& it) {
   const int64_t order = it.shape->dims.back();
   if (order == 0) return {};
-  return symbolic::CholeskyFactor(Elements(*it.shape) / order / order, order);
+  return symbolic::CountCholeskyFlops(Elements(*it.shape) / order / order,
+                                      order);
 }
 
 // One reciprocal root per feature; subtract, scale and shift per element.
@@ -248,8 +250,7 @@ Counts WorkCounter::CountComputation(int64_t id, int depth) {
     if (!shape.ok()) continue;
     shapes.push_back(*std::move(shape));
     shape_of[source.id()] = &shapes.back();
-    OpView it{
-        ir::OpcodeFromString(source.opcode()), &source, &shapes.back(), {}};
+    OpView it{ir::ParseOpcode(source.opcode()), &source, &shapes.back(), {}};
     bool known_operands = true;
     for (int64_t operand : source.operand_ids()) {
       const auto at = shape_of.find(operand);

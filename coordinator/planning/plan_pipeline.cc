@@ -130,7 +130,7 @@ void NoteReplicated(MeasuredStep& step) {
       strategies.begin(), strategies.end(),
       [](const auto& set) { return IsReplicated(set.strategies[0]); });
   if (!nothing || !step.analysis.request.blocks.empty()) return;
-  if (space::DeviceCount(step.space.context.mesh) == 1) return;
+  if (space::CountDevices(step.space.context.mesh) == 1) return;
   step.notes.push_back(absl::StrCat(
       "the mesh divides no dimension of any block: the plan is replicated",
       strategies.empty() || strategies[0].lost.empty()
@@ -145,7 +145,7 @@ v1::DeviceSpec MakeDeviceSpec(const v1::PlanRequest& request,
   v1::DeviceSpec device;
   device.set_platform(request.platform().empty() ? "cpu" : request.platform());
   device.set_plugin_path(request.plugin_path());
-  device.set_device_count(static_cast<int>(space::DeviceCount(mesh)));
+  device.set_device_count(static_cast<int>(space::CountDevices(mesh)));
   return device;
 }
 

@@ -180,7 +180,7 @@ Analysis Recut(const Analysis& analysis, std::vector<Segment> cover) {
   return cut;
 }
 
-int64_t TripsAround(const Analysis& analysis, ir::ValueId id) {
+int64_t CountTripsAround(const Analysis& analysis, ir::ValueId id) {
   constexpr int64_t kMaxTrips = int64_t{1} << 40;
   int64_t trips = 1;
   for (std::optional<ir::LoopId> loop = analysis.module.at(id).loop;

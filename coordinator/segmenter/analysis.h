@@ -59,7 +59,7 @@ Analysis Recut(const Analysis& analysis, std::vector<Segment> cover);
 
 // How often a value is computed in a step, counting the loops that are looked
 // through (SegmentPlan::kept_loops); unknown trips count once.
-int64_t TripsAround(const Analysis& analysis, ir::ValueId id);
+int64_t CountTripsAround(const Analysis& analysis, ir::ValueId id);
 
 }  // namespace meshwright::segmenter
 

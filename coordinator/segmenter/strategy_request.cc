@@ -23,14 +23,14 @@ bool IsStrategyName(absl::string_view name) {
   for (const StrategyKind kind :
        {StrategyKind::kRows, StrategyKind::kColumns, StrategyKind::kContraction,
         StrategyKind::kExperts, StrategyKind::kReplicated}) {
-    if (name == StrategyName(kind)) return true;
+    if (name == NameStrategy(kind)) return true;
   }
   return false;
 }
 
 // One name is that of the searched axis; "rows/columns" names every axis.
 bool Matches(const Strategy& strategy, const std::string& name) {
-  return strategy.name == name || StrategyName(strategy.kind) == name;
+  return strategy.name == name || NameStrategy(strategy.kind) == name;
 }
 
 class Rules {
@@ -166,7 +166,7 @@ class Rules {
 
   absl::Status Want(int block, const std::string& name, bool strict) {
     StrategySet& set = strategies_[block];
-    if (name == StrategyName(StrategyKind::kReplicated) && !Has(set, name)) {
+    if (name == NameStrategy(StrategyKind::kReplicated) && !Has(set, name)) {
       set.strategies.push_back(Replicated(blocks_.blocks[block], mesh_));
     }
     if (Has(set, name)) {
@@ -176,7 +176,7 @@ class Rules {
     if (!strict) return absl::OkStatus();
     std::string reason = "it has none";
     for (const LostStrategy& lost : set.lost) {
-      if (name == StrategyName(lost.kind)) reason = lost.reason;
+      if (name == NameStrategy(lost.kind)) reason = lost.reason;
     }
     return absl::InvalidArgumentError(
         absl::StrCat("block ", block, " cannot take ", name, ": ", reason));

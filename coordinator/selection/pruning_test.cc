@@ -252,7 +252,7 @@ TEST(PruningTest, WhatSharesAParameterIsExcludedTogether) {
 
 // What two types share is not all that either reads: only configurations of one
 // decision are rivals.
-TEST(PruningTest, ABondThatIsNotWholeStaysWithItsDecision) {
+TEST(PruningTest, AGroupThatIsNotWholeStaysWithItsDecision) {
   PlanProblem problem;
   problem.types = {
       {"one", {{Picoseconds(100)}, {Picoseconds(200)}, {Picoseconds(300)}}}};

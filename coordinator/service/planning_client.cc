@@ -395,7 +395,7 @@ Reached AwaitReady(grpc::Channel& channel, absl::Duration timeout) {
 absl::StatusOr<std::unique_ptr<PlanningClient>> PlanningClient::Connect(
     const std::string& address, const base::ChannelSecurity& security,
     absl::Duration timeout) {
-  QuietGrpc();
+  SilenceGrpc();
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
                    base::OpenChannel(address, security));
   switch (AwaitReady(*channel, timeout)) {

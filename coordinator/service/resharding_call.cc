@@ -69,7 +69,7 @@ absl::StatusOr<reshard::Options> ReadReshardingOptions(
     const v1::ReshardingRequest& request, std::optional<Seconds> left) {
   reshard::Options options;
   if (!request.solver().empty()) {
-    ASSIGN_OR_RETURN(options.solver, reshard::SolverFromName(request.solver()));
+    ASSIGN_OR_RETURN(options.solver, reshard::ParseSolver(request.solver()));
   }
   if (request.has_seed()) options.seed = request.seed();
   std::optional<Seconds> budget;

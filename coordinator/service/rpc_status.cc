@@ -22,7 +22,7 @@ absl::Status FromRpc(const grpc::Status& status) {
                       status.error_message());
 }
 
-void QuietGrpc() {
+void SilenceGrpc() {
   static std::once_flag once;
   std::call_once(once, [] {
     gpr_set_log_function([](gpr_log_func_args* args) {

@@ -16,7 +16,7 @@ grpc::Status ToRpc(const absl::Status& status);
 absl::Status FromRpc(const grpc::Status& status);
 
 // gRPC's own lines go where ours go, and only when someone debugs.
-void QuietGrpc();
+void SilenceGrpc();
 
 }  // namespace meshwright::service
 

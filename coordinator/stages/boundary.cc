@@ -168,7 +168,7 @@ absl::StatusOr<TransferPlan> BoundaryPlanner::Solve(const BoundaryPlan& plan,
     const ir::Shape& shape = GetShape(analysis, it.crossing.value);
     reshard::Resharding tensor;
     tensor.shape = shape.dims;
-    tensor.elem_bytes = ir::ElementBytes(shape.element_type);
+    tensor.elem_bytes = ir::CountElementBytes(shape.element_type);
     tensor.source = {GetMesh(sender), base::ToSpec(it.source, shape.rank()),
                      NameHosts(sender, plan.within_host)};
     tensor.target = {GetMesh(receiver), base::ToSpec(it.target, shape.rank()),

@@ -47,7 +47,7 @@ std::vector<std::vector<int64_t>> Place(
   int64_t next_row = 0;
   std::vector<std::vector<int64_t>> placed;
   for (const space::Mesh& mesh : meshes) {
-    const int64_t devices = space::DeviceCount(mesh);
+    const int64_t devices = space::CountDevices(mesh);
     int64_t first = 0;
     if (devices >= cluster.columns) {
       first = next_row * cluster.columns;

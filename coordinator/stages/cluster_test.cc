@@ -49,9 +49,9 @@ TEST(ClusterTest, EveryFullSetOfStagesFits) {
     int64_t left = cluster.Devices();
     while (left > 0) {
       const space::Mesh& mesh = shapes[random() % shapes.size()];
-      if (space::DeviceCount(mesh) > left) continue;
+      if (space::CountDevices(mesh) > left) continue;
       stages.push_back(mesh);
-      left -= space::DeviceCount(mesh);
+      left -= space::CountDevices(mesh);
     }
     filled += stages.size() > 3;
     const auto placed = Place(cluster, stages);
@@ -60,7 +60,7 @@ TEST(ClusterTest, EveryFullSetOfStagesFits) {
     for (size_t i = 0; i < stages.size(); ++i) {
       const std::vector<int64_t>& devices = placed[i];
       ASSERT_EQ(static_cast<int64_t>(devices.size()),
-                space::DeviceCount(stages[i]));
+                space::CountDevices(stages[i]));
       used.insert(devices.begin(), devices.end());
       if (stages[i][0] > 1) {
         EXPECT_EQ(devices.front() % cluster.columns, 0);

@@ -57,7 +57,7 @@ class CutFinder {
     if (from == to) return;
     const Reads reads = FindReads(analysis_, passes_, graph, input);
     if (!reads.forward && !reads.backward) return;  // once per step
-    if (micro_batches_ > 1 && segmenter::TripsAround(analysis_, id) == 1) {
+    if (micro_batches_ > 1 && segmenter::CountTripsAround(analysis_, id) == 1) {
       return;
     }
     const bool is_forward = analysis_.passes.forward[id] != 0;
@@ -105,7 +105,7 @@ int64_t CountOwnMicroBatches(const Analysis& analysis) {
         !ir::IsContraction(analysis.module, id)) {
       continue;
     }
-    trips = std::max(trips, segmenter::TripsAround(analysis, id));
+    trips = std::max(trips, segmenter::CountTripsAround(analysis, id));
   }
   return trips;
 }

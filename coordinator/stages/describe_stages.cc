@@ -53,7 +53,7 @@ void WriteBoundary(const segmenter::Analysis& analysis,
   for (const CrossingPlan& it : boundary.crossings) {
     const ir::Instruction& value = analysis.module.at(it.crossing.value);
     v1::PlanCrossing& tensor = *out.add_tensors();
-    tensor.set_name(exporting::ArgumentName(value));
+    tensor.set_name(exporting::NameArgument(value));
     for (const int64_t dim : value.shape.dims) tensor.add_shape(dim);
     tensor.set_bytes(it.bytes);
     tensor.set_backward(it.crossing.backward);

@@ -47,7 +47,7 @@ class PartitionSearcher {
       ++answer.rounds;
       is_new = false;
       for (const Schedule kind :
-           pipeline::MemoryKinds(problem_, terms_.schedule)) {
+           pipeline::ListMemoryKinds(problem_, terms_.schedule)) {
         ASSIGN_OR_RETURN(const pipeline::PartitionAnswer cut,
                          pipeline::PartitionStages(problem_, kind));
         RETURN_IF_ERROR(failure_);
@@ -76,7 +76,7 @@ class PartitionSearcher {
   void MakeProblem() {
     for (const auto& mesh : step_.meshes) {
       const space::Mesh& shape = mesh->step.space.context.mesh;
-      problem_.meshes.push_back({NameMesh(shape), space::DeviceCount(shape)});
+      problem_.meshes.push_back({NameMesh(shape), space::CountDevices(shape)});
     }
     problem_.devices = terms_.cluster.Devices();
     problem_.micro_batches = terms_.micro_batches;

@@ -129,7 +129,7 @@ int64_t PassTimeSplit::ComputeDelayedBytes(const Choice& choice) const {
   for (const int i : maker_.FindPrograms(choice).delayed) {
     const ir::Shape& shape =
         step_.analysis.module.at(graph.values[i].origin).shape;
-    found->second += space::BytesPerDevice(
+    found->second += space::CountBytesPerDevice(
         shape, At(choice).annotation.GetSharding(i, shape, mesh), mesh);
   }
   return found->second;

@@ -62,7 +62,7 @@ std::optional<v1::Program> BuildGradientSums(
   if (outputs.empty()) return std::nullopt;
   program.set_hlo_module(writer.Finish(outputs, aliases).SerializeAsString());
   program.set_num_partitions(
-      static_cast<int>(space::DeviceCount(context.mesh)));
+      static_cast<int>(space::CountDevices(context.mesh)));
   program.set_key(space::ComputeProgramKey(program, context));
   return program;
 }

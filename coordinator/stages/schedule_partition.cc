@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/link.h"
 #include "base/status_macros.h"
 
 namespace meshwright::stages {
@@ -14,7 +15,12 @@ using pipeline::Picoseconds;
 
 Picoseconds EstimateSharedTime(const MeasuredMeshes& step,
                                const std::vector<ChosenStage>& stages) {
-  double bytes = 0;
+  const Bandwidths& bandwidths = step.terms.bandwidths;
+  const double slowest =
+      step.terms.cluster.rows > 1 ? bandwidths.host : bandwidths.device;
+  if (slowest <= 0) return Picoseconds(0);
+  const base::Link link{.alpha = 0, .beta = 1 / slowest};
+  double seconds = 0;
   for (const SharedArgument& it : step.shared) {
     std::set<size_t> readers;
     for (const segmenter::SegmentIndex segment : it.segments) {
@@ -24,14 +30,11 @@ Picoseconds EstimateSharedTime(const MeasuredMeshes& step,
         }
       }
     }
-    const auto n = static_cast<double>(readers.size());
-    if (n > 1) bytes += 2 * (n - 1) / n * static_cast<double>(it.bytes);
+    seconds += base::EstimateCollectiveSeconds(
+        base::Collective::kAllReduce, static_cast<int64_t>(readers.size()),
+        static_cast<double>(it.bytes), link);
   }
-  const Bandwidths& bandwidths = step.terms.bandwidths;
-  const double slowest =
-      step.terms.cluster.rows > 1 ? bandwidths.host : bandwidths.device;
-  if (bytes == 0 || slowest <= 0) return Picoseconds(0);
-  return Picoseconds(std::llround(bytes / slowest * 1e12));
+  return Picoseconds(std::llround(seconds * 1e12));
 }
 
 Picoseconds ComputeStep(const ChosenPartition& made,

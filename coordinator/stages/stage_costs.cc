@@ -25,7 +25,7 @@ int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
     if (analysis.passes.roles[number] != segmenter::ArgumentRole::kParameter) {
       continue;
     }
-    bytes += space::BytesPerDevice(
+    bytes += space::CountBytesPerDevice(
         it.shape,
         configuration.annotation.GetSharding(argument, it.shape, mesh), mesh);
   }

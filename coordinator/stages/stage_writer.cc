@@ -87,8 +87,8 @@ class StageWriter {
         const ir::Instruction& it = module.at(id);
         v1::PlanArgument& argument = *out_.add_arguments();
         argument.set_index(static_cast<int>(number));
-        argument.set_name(exporting::ArgumentName(it));
-        argument.set_role(segmenter::RoleName(analysis_.passes.roles[number]));
+        argument.set_name(exporting::NameArgument(it));
+        argument.set_role(segmenter::NameRole(analysis_.passes.roles[number]));
         Shape(it.shape, *sharding, argument);
         break;
       }
@@ -114,9 +114,9 @@ class StageWriter {
         if (analysis_.passes.state_output[p] != static_cast<int>(number)) {
           continue;
         }
-        output.set_role(segmenter::RoleName(analysis_.passes.roles[p]));
+        output.set_role(segmenter::NameRole(analysis_.passes.roles[p]));
         output.set_name(
-            exporting::ArgumentName(module.at(module.parameters[p])));
+            exporting::NameArgument(module.at(module.parameters[p])));
       }
       Shape(module.at(id).shape, *sharding, output);
     }
@@ -159,7 +159,7 @@ class StageWriter {
     const double busy =
         ToSeconds(whole_.terms.micro_batches *
                       (work.stage.forward +
-                       pipeline::BackwardUnder(schedule_, work.stage)) +
+                       pipeline::ComputeBackward(schedule_, work.stage)) +
                   work.update);
     v1::PlanPrediction& predicted = *out_.mutable_predicted();
     predicted.set_step_seconds(busy);

@@ -152,7 +152,7 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   if (!open.has_value()) {
     v1::DeviceSpec device = request.device;
     device.set_device_count(
-        static_cast<int>(space::DeviceCount(step.space.context.mesh)));
+        static_cast<int>(space::CountDevices(step.space.context.mesh)));
     RETURN_IF_ERROR(planning::MeasureChoices(device, dependencies, progress,
                                              op_level, step));
   }
@@ -206,7 +206,7 @@ absl::StatusOr<Validation> PrepareValidation(
   v1::CompareRequest& compare = validation.request;
   *compare.mutable_device() = request.device;
   compare.mutable_device()->set_device_count(
-      static_cast<int>(space::DeviceCount(step.space.context.mesh)));
+      static_cast<int>(space::CountDevices(step.space.context.mesh)));
   *compare.mutable_options() = step.space.context.options;
   // Whole plans are few and close to one another: none is cut short.
   compare.mutable_options()->set_dynamic_limit_ratio(0);

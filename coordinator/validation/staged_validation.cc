@@ -68,7 +68,7 @@ int CountStageDevices(const v1::Plan& plan) {
   int64_t largest = 1;
   for (const v1::PlanStage& stage : plan.stages()) {
     const space::Mesh mesh(stage.mesh().begin(), stage.mesh().end());
-    largest = std::max(largest, space::DeviceCount(mesh));
+    largest = std::max(largest, space::CountDevices(mesh));
   }
   return static_cast<int>(largest);
 }

@@ -48,8 +48,8 @@ class Costs {
     return std::max(save_forward_[s] + Gradient(t), save_backward_[s]);
   }
   // The first of the two without the gradient, and the second.
-  int64_t ForwardNeed(int s) const { return save_forward_[s]; }
-  int64_t BackwardNeed(int s) const { return save_backward_[s]; }
+  int64_t ComputeForwardNeed(int s) const { return save_forward_[s]; }
+  int64_t ComputeBackwardNeed(int s) const { return save_backward_[s]; }
   // The memory that the forwards of stages s .. k-1 need that keep at k,
   // without the gradient. It is the step of Keep at k = s + 1, then the largest
   // so far.

@@ -46,7 +46,7 @@ Decide GuidedDecide(const Costs& costs, const MinMemory& memory,
   };
 }
 
-double StraightEstimate(const Costs& costs, const MinMemory& memory,
+double EstimateStraight(const Costs& costs, const MinMemory& memory,
                         const Interval& interval) {
   const auto [s, t, free] = interval;
   const double full = static_cast<double>(memory.full(s, t));

@@ -25,7 +25,7 @@ Decide GuidedDecide(const Costs& costs, const MinMemory& memory,
 
 // Knows nothing: from the forwards of the interval at its least memory to none
 // at all it can use, along a straight line.
-double StraightEstimate(const Costs& costs, const MinMemory& memory,
+double EstimateStraight(const Costs& costs, const MinMemory& memory,
                         const Interval& interval);
 
 }  // namespace meshwright::checkpoint

@@ -19,23 +19,23 @@ std::vector<int64_t> SavedBefore(const Costs& costs) {
 MinMemory::MinMemory(const Costs& costs)
     : costs_(costs),
       saved_before_(SavedBefore(costs)),
-      savings_(Savings()),
-      keepings_(Keepings()),
+      savings_(ListSavings()),
+      keepings_(ListKeepings()),
       steps_(costs.stages() + 1),
       unfilled_(costs.stages()) {}
 
-std::vector<MinMemory::Saving> MinMemory::Savings() const {
+std::vector<MinMemory::Saving> MinMemory::ListSavings() const {
   std::vector<Saving> savings;
   for (int s = 0; s < costs_.stages(); ++s) {
-    savings.push_back({saved_before_[s] + costs_.ForwardNeed(s),
-                       saved_before_[s] + costs_.BackwardNeed(s)});
+    savings.push_back({saved_before_[s] + costs_.ComputeForwardNeed(s),
+                       saved_before_[s] + costs_.ComputeBackwardNeed(s)});
   }
   return savings;
 }
 
 // No forward goes before that of the first stage, which nobody asks for; and
 // no forward has a gradient of its own stage.
-std::vector<MinMemory::Keeping> MinMemory::Keepings() const {
+std::vector<MinMemory::Keeping> MinMemory::ListKeepings() const {
   std::vector<Keeping> keepings;
   for (int s = 0; s < costs_.stages(); ++s) {
     keepings.push_back({.forward = s == 0 ? 0 : costs_.KeepStep(s - 1, s + 1),
@@ -61,7 +61,8 @@ void MinMemory::FillRow(int s) {
   int64_t* const min_bytes = &min_bytes_[costs_.Index(s, s)] - s;
   min_bytes[s] = costs_.SaveNeed(s, s);
   int64_t step = 0;
-  int64_t alone = costs_.BackwardNeed(s);  // the largest of one in its turn
+  int64_t alone =
+      costs_.ComputeBackwardNeed(s);  // the largest of one in its turn
   for (int t = s + 1; t < n; ++t) {
     step = std::max(step, costs_.KeepStep(s, t));
     steps_[t] = step;
@@ -70,7 +71,7 @@ void MinMemory::FillRow(int s) {
     const int64_t nothing_kept = std::max(needs, min_bytes[t - 1]);
     min_bytes[t] =
         nothing_kept == needs ? needs : Searched(s, t, needs, nothing_kept);
-    alone = std::max(alone, costs_.act(t) + costs_.BackwardNeed(t));
+    alone = std::max(alone, costs_.act(t) + costs_.ComputeBackwardNeed(t));
   }
 }
 
@@ -90,7 +91,7 @@ int64_t MinMemory::Searched(int s, int t, int64_t needs,
   return best;
 }
 
-int64_t FullMemory(const Costs& costs) {
+int64_t CountFullMemory(const Costs& costs) {
   const int last = costs.stages() - 1;
   int64_t full = costs.SaveNeed(last, last);
   for (int s = last - 1; s >= 0; --s) {

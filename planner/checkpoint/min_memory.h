@@ -77,8 +77,8 @@ class MinMemory {
     }
   };
 
-  std::vector<Saving> Savings() const;
-  std::vector<Keeping> Keepings() const;
+  std::vector<Saving> ListSavings() const;
+  std::vector<Keeping> ListKeepings() const;
   int64_t KeepingNothing(int s, int t) const {
     if (s == t) return costs_.SaveNeed(s, s);
     const Keeping keeping = keepings_.Combine(s + 1, t);
@@ -99,7 +99,7 @@ class MinMemory {
 };
 
 // full(0, n-1), in linear time.
-int64_t FullMemory(const Costs& costs);
+int64_t CountFullMemory(const Costs& costs);
 
 }  // namespace meshwright::checkpoint
 

@@ -95,7 +95,7 @@ TEST(MinMemoryTest, BeforeItIsFilledAScheduleFitsAllTheSame) {
       const Sequence sequence =
           Unroll(costs, min_bytes + more,
                  GuidedDecide(costs, memory, [&](const Interval& interval) {
-                   return StraightEstimate(costs, memory, interval);
+                   return EstimateStraight(costs, memory, interval);
                  }));
       const auto replayed = Replay(chain, sequence);
       ASSERT_TRUE(replayed.ok()) << replayed.status();

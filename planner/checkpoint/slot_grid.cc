@@ -12,14 +12,14 @@ SlotGrid::SlotGrid(const Costs& costs, int64_t memory, int slots)
     offset_.push_back(offset);
     top_.push_back(Slot(s, memory - (s > 0 ? costs.act(s) : 0)));
     const int64_t next = offset - costs.saved(s);
-    offset = next - FloorDivide(next) * size_;
+    offset = next - DivideDown(next) * size_;
     save_shift_.push_back(static_cast<int>(
         std::min((costs.saved(s) + offset - offset_.back()) / size_, kMax)));
   }
 }
 
 int SlotGrid::Slot(int s, int64_t bytes) const {
-  const int64_t slot = -FloorDivide(offset_[s] - bytes);
+  const int64_t slot = -DivideDown(offset_[s] - bytes);
   return static_cast<int>(std::clamp(slot, -kMax, kMax));
 }
 

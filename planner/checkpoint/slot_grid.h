@@ -39,12 +39,12 @@ class SlotGrid {
   int KeepShift(int s, int k, Rounding rounding) const {
     const int64_t half = rounding == Rounding::kNearest ? size_ / 2 : 0;
     return static_cast<int>(
-        std::min(FloorDivide(act_[k] + offset_[k] - offset_[s] + half), kMax));
+        std::min(DivideDown(act_[k] + offset_[k] - offset_[s] + half), kMax));
   }
   // The bytes that KeepShift leaves out when it rounds down.
   int64_t Lost(int s, int k) const {
     const int64_t bytes = act_[k] + offset_[k] - offset_[s];
-    return bytes - FloorDivide(bytes) * size_;
+    return bytes - DivideDown(bytes) * size_;
   }
   int64_t offset(int s) const { return offset_[s]; }
   // How far `bytes` is below the top of its slot j, in slots: [0, 1).
@@ -57,7 +57,7 @@ class SlotGrid {
   // More than any table has; sums of two fit an int.
   static constexpr int64_t kMax = int64_t{1} << 29;
 
-  int64_t FloorDivide(int64_t bytes) const {
+  int64_t DivideDown(int64_t bytes) const {
     return bytes / size_ - (bytes % size_ < 0 ? 1 : 0);
   }
 

@@ -38,7 +38,7 @@ class Solver {
   }
 
   absl::StatusOr<Answer> Run() {
-    if (FullMemory(costs_) <= free_) {
+    if (CountFullMemory(costs_) <= free_) {
       RETURN_IF_ERROR(Try(
           [](const Interval&) { return Decision{Decision::Kind::kSaveAll}; },
           "save all"));
@@ -57,7 +57,7 @@ class Solver {
     }
     RETURN_IF_ERROR(Try(GuidedDecide(costs_, memory,
                                      [&](const Interval& interval) {
-                                       return StraightEstimate(costs_, memory,
+                                       return EstimateStraight(costs_, memory,
                                                                interval);
                                      }),
                         "first"));

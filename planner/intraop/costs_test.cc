@@ -13,14 +13,14 @@ namespace {
 using problem::Picoseconds;
 using ::testing::HasSubstr;
 
-// 2 (n - 1) (alpha + b / n beta) of SomeMachine.
+// 2 (n - 1) (alpha + b / n beta) of MakeMachine.
 int64_t AllReduce(int64_t devices, int64_t bytes) {
   return 2 * (devices - 1) * (5'000'000 + bytes / devices * 50);
 }
 
 TEST(CostsTest, ComputingIsSharedAndSumsAreReduced) {
   const Operator it = MatrixOperator(64, 32, 16);
-  const Machine machine = SomeMachine({4});
+  const Machine machine = MakeMachine({4});
   const int64_t all = 6 * 64 * 32 * 16;
   EXPECT_EQ(ComputeCost(it, {std::nullopt}, machine).time.count(), all);
   EXPECT_EQ(ComputeCost(it, {0}, machine).time.count(),
@@ -33,7 +33,7 @@ TEST(CostsTest, ComputingIsSharedAndSumsAreReduced) {
 
 TEST(CostsTest, WhatIsReducedIsAPartWhereOtherAxesSplitIt) {
   const Operator it = MatrixOperator(64, 32, 16);
-  const Machine machine = SomeMachine({2, 4});
+  const Machine machine = MakeMachine({2, 4});
   // Axis 0 on the batch, axis 1 on the contraction: y is a sum over axis 1 of
   // halves, the gradient of w a sum over axis 0 of quarters.
   EXPECT_EQ(ComputeCost(it, {0, 2}, machine).time.count(),
@@ -43,7 +43,7 @@ TEST(CostsTest, WhatIsReducedIsAPartWhereOtherAxesSplitIt) {
 
 TEST(CostsTest, MemoryIsSharedByTheIndicesOfTheTensor) {
   const Operator it = MatrixOperator(64, 32, 16);
-  const Machine machine = SomeMachine({4});
+  const Machine machine = MakeMachine({4});
   const problem::Config batch = ComputeCost(it, {0}, machine);
   EXPECT_EQ(batch.persistent_bytes, 12 * 32 * 16);
   EXPECT_EQ(batch.saved_bytes, 64 * 32);
@@ -54,7 +54,7 @@ TEST(CostsTest, MemoryIsSharedByTheIndicesOfTheTensor) {
 
 TEST(CostsTest, AlpaCountsBytesOnly) {
   const Operator it = MatrixOperator(64, 32, 16);
-  const Machine machine = SomeMachine({4}, CostKind::kCommunication);
+  const Machine machine = MakeMachine({4}, CostKind::kCommunication);
   EXPECT_EQ(ComputeCost(it, {std::nullopt}, machine).time.count(), 0);
   EXPECT_EQ(ComputeCost(it, {2}, machine).time.count(),
             AllReduce(4, 4 * 64 * 32) - AllReduce(4, 0));
@@ -73,7 +73,7 @@ Edge SomeEdge() {
 
 TEST(CostsTest, NeighboursAlikeCostNothingAndOthersConvert) {
   const std::vector<Strategy> ways = {{std::nullopt}, {0}, {1}, {2}};
-  const Machine machine = SomeMachine({4});
+  const Machine machine = MakeMachine({4});
   layout::LayoutPlanner planner;
   Edge edge = SomeEdge();
   const auto table = MakeReshardingTable(edge, ways, ways, machine, planner);
@@ -101,7 +101,7 @@ TEST(CostsTest, AlpaConvertsByVolume) {
   layout::LayoutPlanner planner;
   const auto table =
       MakeReshardingTable(SomeEdge(), ways, ways,
-                          SomeMachine({4}, CostKind::kCommunication), planner);
+                          MakeMachine({4}, CostKind::kCommunication), planner);
   ASSERT_TRUE(table.ok()) << table.status();
   const int64_t tile = 64 * 32 * 4 / 4;
   EXPECT_EQ(table->at(0, 1), Picoseconds(0));
@@ -114,14 +114,14 @@ TEST(CostsTest, SumsAtTheLimitsSaturate) {
   it.time = {{INT64_MAX, {}}, {INT64_MAX, {0}}};
   it.saved = {{INT64_MAX, {}}, {INT64_MAX, {}}};
   it.partials = {{{INT64_MAX, {}}, {0}, INT64_MAX}};
-  const problem::Config config = ComputeCost(it, {0}, SomeMachine({2}));
+  const problem::Config config = ComputeCost(it, {0}, MakeMachine({2}));
   EXPECT_EQ(config.time, problem::kMaxTime);
   EXPECT_EQ(config.saved_bytes, INT64_MAX);
 }
 
 TEST(CostsTest, AMachineHasAMeshAndItsLinks) {
-  EXPECT_TRUE(Validate(SomeMachine({2, 2})).ok());
-  Machine machine = SomeMachine({2, 2});
+  EXPECT_TRUE(Validate(MakeMachine({2, 2})).ok());
+  Machine machine = MakeMachine({2, 2});
   machine.mesh = {2};
   EXPECT_THAT(Validate(machine).message(), HasSubstr("links"));
   machine.mesh = {2, 0};

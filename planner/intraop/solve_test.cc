@@ -78,7 +78,7 @@ TEST(SolveTest, SmallModelsAgreeWithEveryCombination) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const OpModel model = RandomModel(seed, 2 + static_cast<int>(seed % 4));
     Request request;
-    request.machine = SomeMachine({seed % 2 == 0 ? 2 : 4});
+    request.machine = MakeMachine({seed % 2 == 0 ? 2 : 4});
     const auto answer = Solve(model, request);
     ASSERT_TRUE(answer.ok()) << answer.status();
     ASSERT_TRUE(answer->plan.has_value());
@@ -94,7 +94,7 @@ TEST(SolveTest, ABudgetIsKeptAndTheBestThatFitsIsFound) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const OpModel model = RandomModel(seed, 2 + static_cast<int>(seed % 4));
     Request request;
-    request.machine = SomeMachine({4});
+    request.machine = MakeMachine({4});
     const auto free = Solve(model, request);
     request.memory_limit_bytes =
         free->plan->peak_bytes * static_cast<int64_t>(1 + seed % 9) / 10;
@@ -121,7 +121,7 @@ TEST(SolveTest, NeverWorseThanDataParallel) {
     for (const CostKind cost :
          {CostKind::kRoofline, CostKind::kCommunication}) {
       Request request;
-      request.machine = SomeMachine({2, 4}, cost);
+      request.machine = MakeMachine({2, 4}, cost);
       request.max_strategies = seed % 2 == 0 ? 48 : 5;
       const auto answer = Solve(model, request);
       ASSERT_TRUE(answer.ok()) << answer.status();
@@ -143,7 +143,7 @@ TEST(SolveTest, WithoutTimeThereIsStillAPlanAndABound) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const OpModel model = RandomModel(seed, 12);
     Request request;
-    request.machine = SomeMachine({2, 2});
+    request.machine = MakeMachine({2, 2});
     const auto best = Solve(model, request);
     ASSERT_TRUE(best.ok()) << best.status();
     if (seed % 2 == 1) request.memory_limit_bytes = best->plan->peak_bytes;
@@ -161,7 +161,7 @@ TEST(SolveTest, WithoutTimeThereIsStillAPlanAndABound) {
   }
   EXPECT_GE(quick, 20);  // all without a limit
   Request none;
-  none.machine = SomeMachine({2, 2});
+  none.machine = MakeMachine({2, 2});
   none.memory_limit_bytes = 1;
   const auto verdict = Solve(RandomModel(1, 12), none, at_once);
   ASSERT_TRUE(verdict.ok()) << verdict.status();
@@ -172,7 +172,7 @@ TEST(SolveTest, WithoutTimeThereIsStillAPlanAndABound) {
 TEST(SolveTest, AScoreIsThatOfTheAnswer) {
   const OpModel model = RandomModel(3, 12);
   Request request;
-  request.machine = SomeMachine({4});
+  request.machine = MakeMachine({4});
   const auto answer = Solve(model, request);
   const auto score = Score(model, request, answer->plan->strategies);
   ASSERT_TRUE(score.ok()) << score.status();
@@ -191,7 +191,7 @@ TEST(SolveTest, AScoreIsThatOfTheAnswer) {
 
 TEST(SolveTest, AModelWithoutOperatorsHasAnEmptyPlan) {
   Request request;
-  request.machine = SomeMachine({2});
+  request.machine = MakeMachine({2});
   const auto answer = Solve({}, request);
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_TRUE(answer->plan->strategies.empty());

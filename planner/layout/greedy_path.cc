@@ -40,7 +40,7 @@ std::optional<Path> FindGreedyPath(const LayoutProblem& problem) {
   int64_t difference = CountSpecDifference(problem.source, problem.target);
   while (difference > 0) {
     const PackedStep* best = nullptr;
-    for (const PackedStep& step : one_step.MovesFrom(at)) {
+    for (const PackedStep& step : one_step.ListMovesFrom(at)) {
       const int64_t left = CountSpecDifference(
           tiling.Unpack(tiling.FromKey(step.key)), problem.target);
       if (left < difference) {

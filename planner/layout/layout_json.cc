@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 
 void ReadOp(const base::JsonValue& value, Op& target) {
   for (const Op op : {Op::kAllGather, Op::kAllToAll, Op::kCollectivePermute}) {
-    if (value.Dump() != absl::StrCat("\"", OpName(op), "\"")) continue;
+    if (value.Dump() != absl::StrCat("\"", NameOp(op), "\"")) continue;
     target = op;
     return;
   }
@@ -70,7 +70,7 @@ absl::Status InCase(size_t index, const std::string& name,
 
 ordered_json ToJson(const Step& step) {
   ordered_json json;
-  json["op"] = OpName(step.op);
+  json["op"] = NameOp(step.op);
   json["axis"] = step.axis;
   json["dim"] = step.dim;
   if (step.to_dim.has_value()) json["to_dim"] = *step.to_dim;

@@ -35,7 +35,7 @@ void Append(const std::vector<double>& figures, std::string& content) {
 
 }  // namespace
 
-const char* OpName(Op op) {
+const char* NameOp(Op op) {
   switch (op) {
     case Op::kAllGather:
       return "all-gather";
@@ -75,19 +75,19 @@ double AlphaBetaLinks::Seconds(Op op, AxisSet axes, int64_t devices,
                                int64_t bytes) const {
   base::Link link;
   for (AxisSet rest = axes; rest != 0; rest &= rest - 1) {
-    link = base::Slowest(link, links_[std::countr_zero(rest)]);
+    link = base::TakeSlowest(link, links_[std::countr_zero(rest)]);
   }
   const auto b = static_cast<double>(bytes);
   switch (op) {
     case Op::kAllGather:
-      return base::CollectiveSeconds(base::Collective::kAllGather, devices, b,
-                                     link);
+      return base::EstimateCollectiveSeconds(base::Collective::kAllGather,
+                                             devices, b, link);
     case Op::kAllToAll:
-      return base::CollectiveSeconds(base::Collective::kAllToAll, devices, b,
-                                     link);
+      return base::EstimateCollectiveSeconds(base::Collective::kAllToAll,
+                                             devices, b, link);
     case Op::kCollectivePermute:
-      return base::CollectiveSeconds(base::Collective::kCollectivePermute,
-                                     devices, b, link);
+      return base::EstimateCollectiveSeconds(
+          base::Collective::kCollectivePermute, devices, b, link);
     case Op::kSlice:
       break;
   }

@@ -25,7 +25,7 @@ namespace meshwright::layout {
 
 enum class Op { kAllGather, kSlice, kAllToAll, kCollectivePermute };
 
-const char* OpName(Op op);  // "all-gather", ...
+const char* NameOp(Op op);  // "all-gather", ...
 
 // Bit a: mesh axis a.
 using AxisSet = uint32_t;

@@ -56,7 +56,7 @@ absl::StatusOr<std::shared_ptr<const MeasuredLinks>> MeasuredLinks::Create(
       if (mesh[axis] > 1 &&
           links->curves_[axis][static_cast<int>(op)].empty()) {
         return absl::InvalidArgumentError(
-            absl::StrCat("links has no row of ", OpName(op), " along axis ",
+            absl::StrCat("links has no row of ", NameOp(op), " along axis ",
                          axis, "; time it with at least one size"));
       }
     }

@@ -48,7 +48,7 @@ int64_t StepTime(const LayoutProblem& problem, const Tiling& tiling, Op op,
   return std::llrint(problem.links->Seconds(op, axes, devices, bytes) * 1e12);
 }
 
-const std::vector<PackedStep>& OneStep::MovesFrom(const PackedSpec& spec) {
+const std::vector<PackedStep>& OneStep::ListMovesFrom(const PackedSpec& spec) {
   steps_.clear();
   AddMoves(spec, tiling_.Bytes(spec));
   return steps_;

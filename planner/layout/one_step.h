@@ -48,7 +48,7 @@ class OneStep {
   // Always in the same order; valid until the next call.
   const std::vector<PackedStep>& From(const PackedSpec& spec);
   // Without permutes.
-  const std::vector<PackedStep>& MovesFrom(const PackedSpec& spec);
+  const std::vector<PackedStep>& ListMovesFrom(const PackedSpec& spec);
 
  private:
   void AddMoves(const PackedSpec& spec, int64_t bytes);

@@ -42,7 +42,7 @@ absl::StatusOr<Chosen> Simulated(const PipelineProblem& problem,
   made.figures.schedule = schedule;
   made.figures.delay = delay;
   made.figures.step = made.timeline.step;
-  made.figures.bubble = Bubble(made.timeline);
+  made.figures.bubble = ComputeBubble(made.timeline);
   made.figures.peak_bytes = ComputePeakBytes(problem, made.timeline);
   made.figures.fits =
       problem.memory_limit_bytes.empty() || Excess(problem, made.figures) <= 0;

@@ -17,8 +17,8 @@ bool Faster(const StagesChoice::Chosen& a, const StagesChoice::Chosen& b) {
 
 }  // namespace
 
-std::vector<Schedule> MemoryKinds(const PartitionProblem& problem,
-                                  std::optional<Schedule> only) {
+std::vector<Schedule> ListMemoryKinds(const PartitionProblem& problem,
+                                      std::optional<Schedule> only) {
   if (only.has_value()) return {*only};
   if (!problem.memory_limit_bytes.has_value()) return {Schedule::k1F1B};
   return {Schedule::k1F1B, Schedule::kEager1F1B, Schedule::kGpipe};
@@ -28,7 +28,7 @@ absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
                                           std::optional<Schedule> only,
                                           const base::Deadline& deadline) {
   StagesChoice answer;
-  for (const Schedule kind : MemoryKinds(problem, only)) {
+  for (const Schedule kind : ListMemoryKinds(problem, only)) {
     StagesChoice::Chosen made;
     ASSIGN_OR_RETURN(made.partition, PartitionStages(problem, kind, deadline));
     if (!made.partition.partition.has_value()) {

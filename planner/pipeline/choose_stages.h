@@ -37,8 +37,8 @@ struct StagesChoice {
 };
 
 // One schedule of every kind of memory; all are alike without a limit.
-std::vector<Schedule> MemoryKinds(const PartitionProblem& problem,
-                                  std::optional<Schedule> only);
+std::vector<Schedule> ListMemoryKinds(const PartitionProblem& problem,
+                                      std::optional<Schedule> only);
 
 absl::StatusOr<StagesChoice> ChooseStages(
     const PartitionProblem& problem,

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 
 PipelineProblem FourStages(bool overlap = true) {
-  return EqualStages(
+  return MakeEqualStages(
       4, 16, {Picoseconds(10), Picoseconds(10), Picoseconds(10), 100, 1000},
       {Picoseconds(5), Picoseconds(5)}, overlap);
 }
@@ -58,7 +58,7 @@ TEST(ChooseTest, LimitsArePerStage) {
 }
 
 TEST(ChooseTest, EqualTimesGoToTheLeastMemory) {
-  PipelineProblem problem = EqualStages(
+  PipelineProblem problem = MakeEqualStages(
       4, 16, {Picoseconds(10), Picoseconds(20), Picoseconds(0), 100, 1000},
       {Picoseconds(0), Picoseconds(0)});
   const Choice choice = Chosen(problem);

@@ -27,8 +27,8 @@ struct Shape {
 PipelineProblem Problem(const Shape& shape, bool overlap) {
   const Stage stage{Picoseconds(shape.f), Picoseconds(shape.b_input),
                     Picoseconds(shape.b_weight), kActivation, kPersistent};
-  return EqualStages(shape.s, shape.m, stage,
-                     {Picoseconds(shape.c), Picoseconds(shape.d)}, overlap);
+  return MakeEqualStages(shape.s, shape.m, stage,
+                         {Picoseconds(shape.c), Picoseconds(shape.d)}, overlap);
 }
 
 Figures Simulated(const Shape& shape, Schedule schedule, bool overlap = true) {

@@ -42,7 +42,7 @@ Picoseconds MaxBackward(const Stage& stage) {
                   stage.Backward());
 }
 
-Picoseconds BackwardUnder(Schedule schedule, const Stage& stage) {
+Picoseconds ComputeBackward(Schedule schedule, const Stage& stage) {
   return schedule == Schedule::kEager1F1BDelay
              ? stage.backward_input + stage.backward_weight
              : stage.Backward();

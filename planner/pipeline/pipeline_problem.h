@@ -72,7 +72,7 @@ Picoseconds MinBackward(const Stage& stage);
 Picoseconds MaxBackward(const Stage& stage);
 
 // Of one micro-batch's gradients, apart where the schedule splits them.
-Picoseconds BackwardUnder(Schedule schedule, const Stage& stage);
+Picoseconds ComputeBackward(Schedule schedule, const Stage& stage);
 
 struct PipelineProblem {
   std::vector<Stage> stages;

@@ -144,8 +144,8 @@ TEST(SimulateTest, WaitingWeightsGiveWayToTheMemoryLimit) {
 // A stage that waits to send computes nothing, one that is sent to neither.
 TEST(SimulateTest, WithoutOverlapTheStagesTakePart) {
   const PipelineProblem problem =
-      EqualStages(2, 2, {Picoseconds(10), Picoseconds(5), Picoseconds(5)},
-                  {Picoseconds(3), Picoseconds(4)}, false);
+      MakeEqualStages(2, 2, {Picoseconds(10), Picoseconds(5), Picoseconds(5)},
+                      {Picoseconds(3), Picoseconds(4)}, false);
   const Timeline timeline = Simulated(problem, Schedule::k1F1B);
   const auto times = [](const auto& spans) {
     std::vector<std::pair<int64_t, int64_t>> times;
@@ -164,7 +164,7 @@ TEST(SimulateTest, WithoutOverlapTheStagesTakePart) {
 }
 
 TEST(SimulateTest, OrdersThatAreNone) {
-  const PipelineProblem problem = EqualStages(
+  const PipelineProblem problem = MakeEqualStages(
       2, 2, {Picoseconds(1), Picoseconds(1), Picoseconds(1)}, {}, true);
   const StageOrders good = MakeOrders(Schedule::k1F1B, 2, 2);
   const auto refusal = [&](const StageOrders& orders) {
@@ -196,8 +196,8 @@ TEST(SimulateTest, OrdersThatAreNone) {
 
 TEST(ReplayTest, NoticesWhatIsBroken) {
   const PipelineProblem problem =
-      EqualStages(2, 3, {Picoseconds(4), Picoseconds(3), Picoseconds(2)},
-                  {Picoseconds(2), Picoseconds(2)}, false);
+      MakeEqualStages(2, 3, {Picoseconds(4), Picoseconds(3), Picoseconds(2)},
+                      {Picoseconds(2), Picoseconds(2)}, false);
   const Timeline good =
       Simulated(problem, Schedule::kEager1F1BDelay, {.max = 1});
   ASSERT_TRUE(Replay(problem, good).ok());
@@ -230,7 +230,7 @@ TEST(ReplayTest, NoticesWhatIsBroken) {
 }
 
 TEST(SimulateTest, BothGradientsAsOneTakeTheirOwnTime) {
-  PipelineProblem problem = EqualStages(
+  PipelineProblem problem = MakeEqualStages(
       1, 5, {Picoseconds(4), Picoseconds(3), Picoseconds(7)}, {}, true);
   problem.stages[0].backward = Picoseconds(8);
   EXPECT_EQ(Simulated(problem, Schedule::k1F1B).step, Picoseconds(5 * 12));
@@ -239,7 +239,7 @@ TEST(SimulateTest, BothGradientsAsOneTakeTheirOwnTime) {
 }
 
 TEST(MemoryTest, LevelsFollowTheTimeline) {
-  PipelineProblem problem = EqualStages(
+  PipelineProblem problem = MakeEqualStages(
       1, 2, {Picoseconds(4), Picoseconds(3), Picoseconds(2), 10, 100, 6}, {},
       true);
   const Timeline timeline = Simulated(problem, Schedule::kEager1F1BDelay);

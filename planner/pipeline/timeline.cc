@@ -37,7 +37,7 @@ Picoseconds FindTime(const Stage& stage, OperationKind kind) {
   return Picoseconds(0);
 }
 
-double Bubble(const Timeline& timeline) {
+double ComputeBubble(const Timeline& timeline) {
   if (timeline.step.count() == 0) return 0;
   // Idle time, not one minus busy time: 0 must come out as 0.
   double idle = 0;

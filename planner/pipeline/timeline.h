@@ -54,7 +54,7 @@ struct Timeline {
 
 // The part of all stages' time in which they compute nothing; 0 for a step of
 // no time.
-double Bubble(const Timeline& timeline);
+double ComputeBubble(const Timeline& timeline);
 
 }  // namespace meshwright::pipeline
 

@@ -9,7 +9,7 @@ bool IsNarrowed(const PlanProblem& problem, int node) {
   return problem.fixed.contains(node) || problem.forbidden.contains(node);
 }
 
-std::vector<int> AllowedConfigs(const PlanProblem& problem, int node) {
+std::vector<int> ListAllowedConfigs(const PlanProblem& problem, int node) {
   const auto fixed = problem.fixed.find(node);
   const auto forbidden = problem.forbidden.find(node);
   const auto names = [](const std::vector<int>& list, int config) {
@@ -29,7 +29,7 @@ std::vector<int> AllowedConfigs(const PlanProblem& problem, int node) {
   return allowed;
 }
 
-std::optional<int64_t> UsableBytes(const PlanProblem& problem) {
+std::optional<int64_t> ComputeUsableBytes(const PlanProblem& problem) {
   if (!problem.memory_limit_bytes.has_value()) return std::nullopt;
   constexpr int64_t kWhole = 100'000'000;  // in millionths of a percent
   const int64_t headroom = std::llround(problem.headroom_percent * 1e6);

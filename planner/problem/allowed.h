@@ -17,10 +17,10 @@ namespace meshwright::problem {
 // Whether a person said anything about the node.
 bool IsNarrowed(const PlanProblem& problem, int node);
 
-std::vector<int> AllowedConfigs(const PlanProblem& problem, int node);
+std::vector<int> ListAllowedConfigs(const PlanProblem& problem, int node);
 
 // The memory limit less the headroom, rounded down.
-std::optional<int64_t> UsableBytes(const PlanProblem& problem);
+std::optional<int64_t> ComputeUsableBytes(const PlanProblem& problem);
 
 }  // namespace meshwright::problem
 

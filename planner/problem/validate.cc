@@ -176,7 +176,7 @@ absl::Status CheckWishes(const PlanProblem& problem,
       RETURN_IF_ERROR(
           CheckIndex(config, configs, "an entry of " + field, "configs"));
     }
-    if (AllowedConfigs(problem, node).empty()) {
+    if (ListAllowedConfigs(problem, node).empty()) {
       return Bad(field, " allows no configuration of node ", node,
                  "; leave it one");
     }
@@ -250,7 +250,7 @@ absl::Status ValidateChoice(const PlanProblem& problem, const Choice& choice) {
       return Bad("choice[", n, "] has ", choice[n].size(),
                  " copies, but the node has ", node.repeat);
     }
-    const std::vector<int> allowed = AllowedConfigs(problem, n);
+    const std::vector<int> allowed = ListAllowedConfigs(problem, n);
     for (const int config : choice[n]) {
       if (config < 0 || config >= configs) {
         return Bad("choice[", n, "] names configuration ", config, " of ",

@@ -88,7 +88,7 @@ Candidate Ours(const ReshardProblem& problem, const Instance& instance,
 
 }  // namespace
 
-absl::StatusOr<Solver> SolverFromName(std::string_view name) {
+absl::StatusOr<Solver> ParseSolver(std::string_view name) {
   std::string names;
   for (const auto& [text, solver] : kNames) {
     if (name == text) return solver;

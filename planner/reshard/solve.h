@@ -30,7 +30,7 @@ enum class Solver {
 };
 
 // kInvalidArgument that lists the names.
-absl::StatusOr<Solver> SolverFromName(std::string_view name);
+absl::StatusOr<Solver> ParseSolver(std::string_view name);
 
 struct Options {
   Solver solver = Solver::kAuto;

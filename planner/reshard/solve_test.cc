@@ -16,7 +16,7 @@ TEST(SolveTest, EverySolverAnswersWithABound) {
     const Ticks min_makespan = MinimumMakespan(problem);
     for (const char* name : {"auto", "naive", "load-balance", "depth-first",
                              "randomized", "ensemble"}) {
-      const auto answer = Solve(problem, {.solver = *SolverFromName(name)});
+      const auto answer = Solve(problem, {.solver = *ParseSolver(name)});
       ASSERT_TRUE(answer.ok()) << answer.status();
       EXPECT_GE(answer->timing.makespan, min_makespan);
       EXPECT_LE(answer->lower_bound, min_makespan);
@@ -27,7 +27,7 @@ TEST(SolveTest, EverySolverAnswersWithABound) {
       }
     }
   }
-  EXPECT_FALSE(SolverFromName("best").ok());
+  EXPECT_FALSE(ParseSolver("best").ok());
 }
 
 // Every part sent alone can only be as good as some split: parts are never

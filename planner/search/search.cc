@@ -74,7 +74,7 @@ class Solver {
         std::all_of(components_.begin(), components_.end(),
                     [](const Component& c) { return c.path.has_value(); });
     Answer answer{.solver = is_chain ? "chain" : "elimination"};
-    const std::optional<int64_t> limit = problem::UsableBytes(problem_);
+    const std::optional<int64_t> limit = problem::ComputeUsableBytes(problem_);
     const MinSumResult fastest =
         MinSum(graph_, components_, TimeCosts(graph_), work_, deadline_);
     if (fastest.bound >= kNever) {

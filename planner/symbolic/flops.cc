@@ -23,7 +23,7 @@ int64_t Product(std::initializer_list<int64_t> factors) {
   return product;
 }
 
-Wide FloorDivide(Wide a, Wide b) { return a / b - (a % b != 0 && a < 0); }
+Wide DivideDown(Wide a, Wide b) { return a / b - (a % b != 0 && a < 0); }
 
 // The x in [0, modulus) with x * value = 1; the two have no common divisor.
 Wide Inverse(Wide value, Wide modulus) {
@@ -44,9 +44,9 @@ Wide Inverse(Wide value, Wide modulus) {
 int64_t Hits(Wide offset, int64_t step, int64_t count, int64_t period,
              Wide limit) {
   if (count <= 0 || limit <= 0) return 0;
-  const Wide first = std::max<Wide>(0, -FloorDivide(offset, step));
+  const Wide first = std::max<Wide>(0, -DivideDown(offset, step));
   const Wide last =
-      std::min<Wide>(Wide{count} - 1, FloorDivide(limit - 1 - offset, step));
+      std::min<Wide>(Wide{count} - 1, DivideDown(limit - 1 - offset, step));
   if (first > last) return 0;
   // offset + i * step = 0 modulo period.
   const int64_t divisor = std::gcd(step, period);
@@ -77,12 +77,12 @@ Counts Times(const Counts& each, int64_t applications) {
           SaturatingMultiply(each.transcendentals, applications)};
 }
 
-Counts MatrixProduct(int64_t batch, int64_t rows, int64_t columns,
-                     int64_t contracted) {
+Counts CountMatrixProductFlops(int64_t batch, int64_t rows, int64_t columns,
+                               int64_t contracted) {
   return {Product({2, batch, rows, columns, contracted}), 0};
 }
 
-int64_t ValidPositions(const WindowDim& dim) {
+int64_t CountValidPositions(const WindowDim& dim) {
   // Element (o, k) of the pairs reads place o * stride + k * dilation - low of
   // the dilated input.
   const Wide limit =
@@ -107,11 +107,12 @@ int64_t ValidPositions(const WindowDim& dim) {
   return positions;
 }
 
-Counts WindowedProduct(int64_t batch, int64_t columns, int64_t features,
-                       const std::vector<WindowDim>& window) {
+Counts CountWindowedProductFlops(int64_t batch, int64_t columns,
+                                 int64_t features,
+                                 const std::vector<WindowDim>& window) {
   int64_t flops = Product({2, batch, columns, features});
   for (const WindowDim& dim : window) {
-    flops = Product({flops, ValidPositions(dim)});
+    flops = Product({flops, CountValidPositions(dim)});
   }
   return {flops, 0};
 }
@@ -120,19 +121,19 @@ Counts Sorting(int64_t rows, int64_t length) {
   return {Product({rows, length, CeilingLog2(length)}), 0};
 }
 
-Counts FourierTransform(int64_t elements, const std::vector<int64_t>& lengths,
-                        bool real) {
+Counts CountFourierFlops(int64_t elements, const std::vector<int64_t>& lengths,
+                         bool real) {
   int64_t logs = 0;
   for (int64_t length : lengths) logs += CeilingLog2(length);
   const int64_t flops = Product({5, elements, logs});
   return {real ? flops / 2 : flops, 0};
 }
 
-Counts TriangularSolve(int64_t batch, int64_t order, int64_t sides) {
+Counts CountTriangularSolveFlops(int64_t batch, int64_t order, int64_t sides) {
   return {Product({batch, sides, order, order}), 0};
 }
 
-Counts CholeskyFactor(int64_t batch, int64_t order) {
+Counts CountCholeskyFlops(int64_t batch, int64_t order) {
   // n (n + 1) (2n + 1) / 6, without leaving 128 bits for any n below 2^41.
   if (order >= int64_t{1} << 41) return {Product({order, order, order}), 0};
   const Wide each = Wide{order} * (order + 1) * (2 * Wide{order} + 1) / 6;

@@ -28,8 +28,8 @@ Counts Times(const Counts& each, int64_t applications);
 
 // Products of a matrix of `rows` x `contracted` with one of `contracted` x
 // `columns`, `batch` of them.
-Counts MatrixProduct(int64_t batch, int64_t rows, int64_t columns,
-                     int64_t contracted);
+Counts CountMatrixProductFlops(int64_t batch, int64_t rows, int64_t columns,
+                               int64_t contracted);
 
 // One spatial dimension of a convolution.
 struct WindowDim {
@@ -44,25 +44,26 @@ struct WindowDim {
 
 // Pairs of an output and a kernel position that meet an element of the input,
 // not padding or a hole of dilation. Linear in the smaller of the two.
-int64_t ValidPositions(const WindowDim& dim);
+int64_t CountValidPositions(const WindowDim& dim);
 
 // `features` are contracted for every one of `batch` x `columns` outputs and
 // every valid position.
-Counts WindowedProduct(int64_t batch, int64_t columns, int64_t features,
-                       const std::vector<WindowDim>& window);
+Counts CountWindowedProductFlops(int64_t batch, int64_t columns,
+                                 int64_t features,
+                                 const std::vector<WindowDim>& window);
 
 // Comparisons of sorting `rows` runs of `length` elements.
 Counts Sorting(int64_t rows, int64_t length);
 
 // Transforms of the innermost dimensions of `elements` numbers, one length per
 // dimension. `real`: one side holds real numbers.
-Counts FourierTransform(int64_t elements, const std::vector<int64_t>& lengths,
-                        bool real);
+Counts CountFourierFlops(int64_t elements, const std::vector<int64_t>& lengths,
+                         bool real);
 
 // Triangular systems of `order` unknowns with `sides` right-hand sides each.
-Counts TriangularSolve(int64_t batch, int64_t order, int64_t sides);
+Counts CountTriangularSolveFlops(int64_t batch, int64_t order, int64_t sides);
 
-Counts CholeskyFactor(int64_t batch, int64_t order);
+Counts CountCholeskyFlops(int64_t batch, int64_t order);
 
 }  // namespace meshwright::symbolic
 

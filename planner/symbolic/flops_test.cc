@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kMax = INT64_MAX;
 
 TEST(FlopsTest, AProductTakesTwoPerTerm) {
-  EXPECT_EQ(MatrixProduct(3, 4, 5, 6).flops, 2 * 3 * 4 * 5 * 6);
-  EXPECT_EQ(MatrixProduct(1, 4, 5, 0).flops, 0);
+  EXPECT_EQ(CountMatrixProductFlops(3, 4, 5, 6).flops, 2 * 3 * 4 * 5 * 6);
+  EXPECT_EQ(CountMatrixProductFlops(1, 4, 5, 0).flops, 0);
 }
 
 // Every pair of an output and a kernel position, by definition.
@@ -44,7 +44,7 @@ TEST(FlopsTest, PaddingAndHolesAreNotMultiplied) {
     dim.padding_low = upto(10) - 4;
     dim.window_dilation = 1 + upto(4);
     dim.base_dilation = 1 + upto(5);
-    ASSERT_EQ(ValidPositions(dim), CountPairs(dim))
+    ASSERT_EQ(CountValidPositions(dim), CountPairs(dim))
         << dim.input << " " << dim.kernel << " " << dim.output << " "
         << dim.stride << " " << dim.padding_low << " " << dim.window_dilation
         << " " << dim.base_dilation;
@@ -52,10 +52,12 @@ TEST(FlopsTest, PaddingAndHolesAreNotMultiplied) {
 }
 
 TEST(FlopsTest, AConvolutionWithoutWindowIsAProduct) {
-  EXPECT_EQ(WindowedProduct(4, 5, 6, {}), MatrixProduct(1, 4, 5, 6));
+  EXPECT_EQ(CountWindowedProductFlops(4, 5, 6, {}),
+            CountMatrixProductFlops(1, 4, 5, 6));
   const WindowDim same{.input = 8, .kernel = 3, .output = 8, .padding_low = 1};
   // Two of 24 pairs are padding.
-  EXPECT_EQ(WindowedProduct(2, 5, 6, {same}).flops, 2 * 2 * 5 * 6 * 22);
+  EXPECT_EQ(CountWindowedProductFlops(2, 5, 6, {same}).flops,
+            2 * 2 * 5 * 6 * 22);
 }
 
 TEST(FlopsTest, SolvesCountWhatTheirLoopsDo) {
@@ -66,30 +68,30 @@ TEST(FlopsTest, SolvesCountWhatTheirLoopsDo) {
     // The root or division of every entry of column i and what it subtracts.
     for (int64_t row = i; row < 9; ++row) factor += 1 + 2 * i;
   }
-  EXPECT_EQ(TriangularSolve(1, 9, 1).flops, substitution);
-  EXPECT_EQ(TriangularSolve(2, 9, 3).flops, 6 * substitution);
-  EXPECT_EQ(CholeskyFactor(1, 9).flops, factor);
-  EXPECT_EQ(CholeskyFactor(4, 9).flops, 4 * factor);
+  EXPECT_EQ(CountTriangularSolveFlops(1, 9, 1).flops, substitution);
+  EXPECT_EQ(CountTriangularSolveFlops(2, 9, 3).flops, 6 * substitution);
+  EXPECT_EQ(CountCholeskyFlops(1, 9).flops, factor);
+  EXPECT_EQ(CountCholeskyFlops(4, 9).flops, 4 * factor);
 }
 
 TEST(FlopsTest, SortsAndTransformsGrowWithTheLogarithm) {
   EXPECT_EQ(Sorting(3, 8).flops, 3 * 8 * 3);
   EXPECT_EQ(Sorting(3, 9).flops, 3 * 9 * 4);
   EXPECT_EQ(Sorting(3, 1).flops, 0);
-  EXPECT_EQ(FourierTransform(64, {8, 8}, false).flops, 5 * 64 * 6);
-  EXPECT_EQ(FourierTransform(64, {8, 8}, true).flops, 5 * 64 * 3);
+  EXPECT_EQ(CountFourierFlops(64, {8, 8}, false).flops, 5 * 64 * 6);
+  EXPECT_EQ(CountFourierFlops(64, {8, 8}, true).flops, 5 * 64 * 3);
 }
 
 TEST(FlopsTest, NothingWrapsAtTheLimits) {
-  EXPECT_EQ(MatrixProduct(kMax, kMax, kMax, kMax).flops, kMax);
-  EXPECT_EQ(MatrixProduct(kMax, kMax, 0, kMax).flops, 0);
+  EXPECT_EQ(CountMatrixProductFlops(kMax, kMax, kMax, kMax).flops, kMax);
+  EXPECT_EQ(CountMatrixProductFlops(kMax, kMax, 0, kMax).flops, 0);
   EXPECT_EQ(Sum({kMax, 1}, {1, kMax}), (Counts{kMax, kMax}));
   EXPECT_EQ(Times({kMax, 2}, kMax), (Counts{kMax, kMax}));
   EXPECT_EQ(Sorting(kMax, kMax).flops, kMax);
-  EXPECT_EQ(FourierTransform(kMax, {kMax, kMax}, false).flops, kMax);
-  EXPECT_EQ(TriangularSolve(kMax, kMax, kMax).flops, kMax);
-  EXPECT_EQ(CholeskyFactor(kMax, kMax).flops, kMax);
-  EXPECT_EQ(CholeskyFactor(1, int64_t{1} << 41).flops, kMax);
+  EXPECT_EQ(CountFourierFlops(kMax, {kMax, kMax}, false).flops, kMax);
+  EXPECT_EQ(CountTriangularSolveFlops(kMax, kMax, kMax).flops, kMax);
+  EXPECT_EQ(CountCholeskyFlops(kMax, kMax).flops, kMax);
+  EXPECT_EQ(CountCholeskyFlops(1, int64_t{1} << 41).flops, kMax);
   const WindowDim huge{.input = kMax,
                        .kernel = kMax,
                        .output = kMax,
@@ -97,7 +99,7 @@ TEST(FlopsTest, NothingWrapsAtTheLimits) {
                        .padding_low = kMax,
                        .window_dilation = kMax,
                        .base_dilation = kMax};
-  EXPECT_GE(ValidPositions(huge), 0);
+  EXPECT_GE(CountValidPositions(huge), 0);
   const WindowDim wide{.input = kMax,
                        .kernel = 2,
                        .output = kMax,
@@ -105,10 +107,11 @@ TEST(FlopsTest, NothingWrapsAtTheLimits) {
                        .padding_low = -kMax,
                        .window_dilation = kMax,
                        .base_dilation = kMax - 1};
-  EXPECT_GE(ValidPositions(wide), 0);
+  EXPECT_GE(CountValidPositions(wide), 0);
   const WindowDim all{.input = kMax, .kernel = 1, .output = kMax};
-  EXPECT_EQ(ValidPositions(all), kMax);
-  EXPECT_EQ(WindowedProduct(kMax, kMax, kMax, {all, all}).flops, kMax);
+  EXPECT_EQ(CountValidPositions(all), kMax);
+  EXPECT_EQ(CountWindowedProductFlops(kMax, kMax, kMax, {all, all}).flops,
+            kMax);
 }
 
 }  // namespace

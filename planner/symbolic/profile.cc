@@ -27,11 +27,11 @@ Row MakeRow(const OpGraph& graph, const StorageMap& storage, int index,
   }
   row.bytes_read = SaturatingMultiply(row.bytes_read, it.trips);
   row.bytes_written = SaturatingMultiply(it.written_bytes, it.trips);
-  const int64_t traffic = Traffic(graph, storage, index);
+  const int64_t traffic = CountTraffic(graph, storage, index);
   row.traffic_bytes = SaturatingMultiply(traffic, it.trips);
   Picoseconds& time = it.forward ? row.forward_time : row.backward_time;
-  time = Capped(SaturatingMultiply(Roofline(it.counts, traffic, device).count(),
-                                   it.trips));
+  time = Capped(SaturatingMultiply(
+      EstimateByRoofline(it.counts, traffic, device).count(), it.trips));
   return row;
 }
 

@@ -19,10 +19,11 @@ constexpr Device kDevice{.flops_per_second = 1e12,
                          .flops_per_transcendental = 10};
 
 TEST(RooflineTest, TheSlowerOfArithmeticAndTraffic) {
-  EXPECT_EQ(Roofline({2000, 0}, 10, kDevice), Picoseconds(2000));
-  EXPECT_EQ(Roofline({2000, 0}, 100, kDevice), Picoseconds(10000));
-  EXPECT_EQ(Roofline({2000, 300}, 10, kDevice), Picoseconds(5000));
-  EXPECT_EQ(Roofline({INT64_MAX, INT64_MAX}, 0, {1e-3, 1}), problem::kMaxTime);
+  EXPECT_EQ(EstimateByRoofline({2000, 0}, 10, kDevice), Picoseconds(2000));
+  EXPECT_EQ(EstimateByRoofline({2000, 0}, 100, kDevice), Picoseconds(10000));
+  EXPECT_EQ(EstimateByRoofline({2000, 300}, 10, kDevice), Picoseconds(5000));
+  EXPECT_EQ(EstimateByRoofline({INT64_MAX, INT64_MAX}, 0, {1e-3, 1}),
+            problem::kMaxTime);
 }
 
 TEST(RooflineTest, RatesAreNumbersAboveZero) {

@@ -24,8 +24,9 @@ absl::Status Validate(const Device& device) {
   return absl::OkStatus();
 }
 
-problem::Picoseconds Roofline(const Counts& counts, int64_t traffic_bytes,
-                              const Device& device) {
+problem::Picoseconds EstimateByRoofline(const Counts& counts,
+                                        int64_t traffic_bytes,
+                                        const Device& device) {
   const double flops = static_cast<double>(counts.flops) +
                        static_cast<double>(counts.transcendentals) *
                            device.flops_per_transcendental;

@@ -1,11 +1,11 @@
-// Roofline: the least time of an operation on a device.
+// EstimateByRoofline: the least time of an operation on a device.
 //
 // Concept: the longer of its arithmetic at the device's rate and its traffic at
 // the device's bandwidth. It is a bound for operations that run one after
 // another, and no claim about any real one.
 // Units: seconds at the edge, picoseconds inside; held at kMaxTime.
 // Errors: kInvalidArgument that names the device's field.
-// Source: papers/map_colossal_auto.txt 4.1; Williams et al., Roofline (2009).
+// Source: papers/map_colossal_auto.txt 4.1; Williams et al., "Roofline" (2009).
 #ifndef MESHWRIGHT_PLANNER_SYMBOLIC_ROOFLINE_H_
 #define MESHWRIGHT_PLANNER_SYMBOLIC_ROOFLINE_H_
 
@@ -26,8 +26,9 @@ struct Device {
 // Every rate is finite and above 0.
 absl::Status Validate(const Device& device);
 
-problem::Picoseconds Roofline(const Counts& counts, int64_t traffic_bytes,
-                              const Device& device);
+problem::Picoseconds EstimateByRoofline(const Counts& counts,
+                                        int64_t traffic_bytes,
+                                        const Device& device);
 
 }  // namespace meshwright::symbolic
 

@@ -100,7 +100,8 @@ StorageMap MapStorage(const OpGraph& graph) {
   return map;
 }
 
-int64_t Traffic(const OpGraph& graph, const StorageMap& storage, int index) {
+int64_t CountTraffic(const OpGraph& graph, const StorageMap& storage,
+                     int index) {
   const Operation& it = graph.operations[index];
   if (it.storage != Storage::kOwn || !storage.stored[index]) return 0;
   int64_t bytes = it.written_bytes;

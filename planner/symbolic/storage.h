@@ -30,7 +30,8 @@ StorageMap MapStorage(const OpGraph& graph);
 
 // Bytes touched by one run: of what it reads and writes in memory. 0 for views
 // and for what is not stored.
-int64_t Traffic(const OpGraph& graph, const StorageMap& storage, int index);
+int64_t CountTraffic(const OpGraph& graph, const StorageMap& storage,
+                     int index);
 
 // Operations in whose run the stored value `root` is read, by root, ascending.
 std::vector<std::vector<int>> Readers(const OpGraph& graph,

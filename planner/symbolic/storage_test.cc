@@ -32,8 +32,8 @@ TEST_F(StorageTest, WhatAllReadersAbsorbIsNotStored) {
   StorageMap map = MapStorage(graph_);
   EXPECT_FALSE(map.stored[doubled]);
   EXPECT_THAT(map.sources[left], ElementsAre(Read{x, 16}));
-  EXPECT_EQ(Traffic(graph_, map, doubled), 0);
-  EXPECT_EQ(Traffic(graph_, map, right), 32);
+  EXPECT_EQ(CountTraffic(graph_, map, doubled), 0);
+  EXPECT_EQ(CountTraffic(graph_, map, right), 32);
 
   graph_.operations[right].absorbs = false;
   map = MapStorage(graph_);

@@ -101,7 +101,7 @@ TEST_F(PostgresProfileStoreTest, ANewerStoreIsRefusedInOneSentence) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr(absl::StrCat(
                   " has version 99, but this program knows none after ",
-                  schema::NewestPostgresVersion())));
+                  schema::FindNewestPostgresVersion())));
 }
 
 TEST_F(PostgresProfileStoreTest, ADatabaseOfAnotherProgramIsLeftAlone) {

@@ -43,14 +43,15 @@ absl::Status PreparePostgresSchema(tables::Database& database) {
           " is not UTF8; create one with TEMPLATE template0 ENCODING 'UTF8'"));
     }
     ASSIGN_OR_RETURN(const int64_t version, FindVersion(database));
-    const int newest = schema::NewestPostgresVersion();
+    const int newest = schema::FindNewestPostgresVersion();
     if (version > newest) {
       return absl::FailedPreconditionError(
           absl::StrCat("the store ", database.name(), " has version ", version,
                        ", but this program knows none after ", newest));
     }
     if (version == newest) return {};
-    for (const schema::Migration& migration : schema::PostgresMigrations()) {
+    for (const schema::Migration& migration :
+         schema::ListPostgresMigrations()) {
       if (migration.version <= version) continue;
       RETURN_IF_ERROR(database.Execute(migration.sql));
     }

@@ -116,7 +116,7 @@ constexpr char kDropVersion1[] = "DROP TABLE profiles_version_1";
 
 }  // namespace
 
-const std::vector<Migration>& Migrations() {
+const std::vector<Migration>& ListMigrations() {
   static const auto& kMigrations = *new std::vector<Migration>{
       {.version = 1, .sql = kProfilesAndPrograms},
       {.version = 2, .sql = kMeasurements, .cleanup_sql = kDropVersion1},
@@ -127,6 +127,6 @@ const std::vector<Migration>& Migrations() {
   return kMigrations;
 }
 
-int NewestVersion() { return Migrations().back().version; }
+int FindNewestVersion() { return ListMigrations().back().version; }
 
 }  // namespace meshwright::schema

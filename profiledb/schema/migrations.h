@@ -1,4 +1,4 @@
-// Migrations: the numbered steps that bring a store to the newest schema.
+// ListMigrations: the numbered steps that bring a store to the newest schema.
 //
 // Concept: a store carries the number of its last migration (SQLite: the
 // pragma user_version) and a mark that it is ours (application_id). Opening
@@ -30,15 +30,15 @@ struct Migration {
 };
 
 // In rising order of version, without gaps, from 1.
-const std::vector<Migration>& Migrations();
+const std::vector<Migration>& ListMigrations();
 
-int NewestVersion();
+int FindNewestVersion();
 
 // PostgreSQL's own, with a number in the table meshwright_store. Version 1 has
 // the tables of SQLite's version 2, and so on, with the same numbers in them.
-const std::vector<Migration>& PostgresMigrations();
+const std::vector<Migration>& ListPostgresMigrations();
 
-int NewestPostgresVersion();
+int FindNewestPostgresVersion();
 
 // "MWpf" in ASCII: what `file` and sqlite3_file_control see.
 inline constexpr int32_t kApplicationId = 0x4d577066;

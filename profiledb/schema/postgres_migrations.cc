@@ -104,7 +104,7 @@ CREATE TABLE worker_orders (
 
 }  // namespace
 
-const std::vector<Migration>& PostgresMigrations() {
+const std::vector<Migration>& ListPostgresMigrations() {
   static const auto& kMigrations = *new std::vector<Migration>{
       {.version = 1, .sql = kPostgresTables},
       {.version = 2, .sql = kPostgresPlans},
@@ -114,6 +114,8 @@ const std::vector<Migration>& PostgresMigrations() {
   return kMigrations;
 }
 
-int NewestPostgresVersion() { return PostgresMigrations().back().version; }
+int FindNewestPostgresVersion() {
+  return ListPostgresMigrations().back().version;
+}
 
 }  // namespace meshwright::schema

@@ -98,21 +98,21 @@ void ExpectFrozen(const std::vector<Migration>& migrations,
 }
 
 TEST(SchemaTest, VersionsRiseByOne) {
-  ExpectRisingByOne(Migrations(), NewestVersion());
-  ExpectRisingByOne(PostgresMigrations(), NewestPostgresVersion());
+  ExpectRisingByOne(ListMigrations(), FindNewestVersion());
+  ExpectRisingByOne(ListPostgresMigrations(), FindNewestPostgresVersion());
 }
 
 // A released migration is never edited: stores in the field have applied it.
 TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
   ExpectFrozen(
-      Migrations(),
+      ListMigrations(),
       {"b92607966fe450333f42ec84baa586aa82ff7e384b818689626cbaffc4a06e55",
        "4de6b52084d7a164f333e473e7bd59cc286ce893895ce1d3a46c5e7bf5c5e891",
        "f26f4fe648085d96f23c62625d997654c754fef36a7edbe680e10149ae404941",
        "5c68ec1acbc68d08797417285317689c5f67a9b945f1e0b3c957fdb36c90b53f",
        "7fc7aa496e6b9469cc0678f2ade6583f2f52e4ecd03304f6869b18c61cb50791"});
   ExpectFrozen(
-      PostgresMigrations(),
+      ListPostgresMigrations(),
       {"5827969ab1975981265612cff04fe9c2229ea885d6864ee0deaf225e3afea1a6",
        "f57981f752049abdfce509fd7d885df2dd0679e5186637129d453ea010fabea5",
        "dd8496652629234236dbd99fdf70313692e4eaca30bb67dc23d1c16a6e8fc0d1",

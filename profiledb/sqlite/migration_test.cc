@@ -22,7 +22,7 @@ using store::MakeRow;
 class MigrationTest : public testing::Test {
  protected:
   MigrationTest() {
-    file_.Sql(absl::StrCat(schema::Migrations().front().sql,
+    file_.Sql(absl::StrCat(schema::ListMigrations().front().sql,
                            "PRAGMA application_id = ", schema::kApplicationId,
                            "; PRAGMA user_version = 1"));
   }
@@ -81,7 +81,7 @@ TEST_F(MigrationTest, RowsOfEveryOutcomeStayReadable) {
   EXPECT_EQ(store->Count()->profiles.at(v1::MEASURED), 2);
   EXPECT_EQ(store->Count()->profiles.at(v1::PRUNED), 1);
   EXPECT_TRUE(store->ListQuarantine()->empty());
-  EXPECT_EQ(file_.Query("PRAGMA user_version"), schema::NewestVersion());
+  EXPECT_EQ(file_.Query("PRAGMA user_version"), schema::FindNewestVersion());
   EXPECT_EQ(file_.Query("SELECT COUNT(*) FROM sqlite_schema WHERE name = "
                         "'profiles_version_1'"),
             0);

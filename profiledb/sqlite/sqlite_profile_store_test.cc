@@ -56,7 +56,7 @@ TEST_F(SqliteProfileStoreTest, ANewerStoreIsRefusedInOneSentence) {
   EXPECT_EQ(store.status().message(),
             absl::StrCat("the store ", path_,
                          " has version 99, but this program knows none after ",
-                         schema::NewestVersion()));
+                         schema::FindNewestVersion()));
 }
 
 TEST_F(SqliteProfileStoreTest, AFileThatIsNoStoreIsLeftAsItWas) {

@@ -27,10 +27,10 @@ absl::StatusOr<int64_t> CheckVersion(SqliteDatabase& database) {
     return absl::InvalidArgumentError(absl::StrCat(
         database.name(), " is a database of another program, not a store"));
   }
-  if (version > schema::NewestVersion()) {
+  if (version > schema::FindNewestVersion()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the store ", database.name(), " has version ", version,
-        ", but this program knows none after ", schema::NewestVersion()));
+        ", but this program knows none after ", schema::FindNewestVersion()));
   }
   return version;
 }
@@ -60,8 +60,8 @@ absl::Status PrepareSchema(SqliteDatabase& database) {
   RETURN_IF_ERROR(database.Execute("PRAGMA synchronous = FULL"));
   return database.Transact(tables::Access::kWrite, [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const int64_t version, CheckVersion(database));
-    if (version == schema::NewestVersion()) return {};
-    for (const schema::Migration& migration : schema::Migrations()) {
+    if (version == schema::FindNewestVersion()) return {};
+    for (const schema::Migration& migration : schema::ListMigrations()) {
       if (migration.version <= version) continue;
       RETURN_IF_ERROR(database.Execute(migration.sql));
       if (migration.version == 2) RETURN_IF_ERROR(ConvertVersion1(database));
@@ -70,7 +70,7 @@ absl::Status PrepareSchema(SqliteDatabase& database) {
     }
     return database.Execute(
         absl::StrCat("PRAGMA application_id = ", schema::kApplicationId,
-                     "; PRAGMA user_version = ", schema::NewestVersion()));
+                     "; PRAGMA user_version = ", schema::FindNewestVersion()));
   });
 }
 

@@ -267,7 +267,7 @@ void Operators(Bench& bench) {
     if (!bench.Wants(name)) continue;
     const intraop::OpModel model = intraop::RandomModel(3, kind.operators);
     intraop::Request request;
-    request.machine = intraop::SomeMachine(kind.mesh);
+    request.machine = intraop::MakeMachine(kind.mesh);
     const auto free =
         intraop::Solve(model, request, {.deadline = base::Deadline::After(1)});
     for (const bool limited : {false, true}) {

@@ -25,7 +25,7 @@ void Report(const char* name, const Mesh& mesh, int strategies, double budget) {
   for (uint64_t seed = 0; seed < 5; ++seed) {
     const OpModel model = RandomModel(seed, 100);
     Request request;
-    request.machine = SomeMachine(mesh);
+    request.machine = MakeMachine(mesh);
     request.max_strategies = strategies;
     if (budget < 1) {
       const auto free = Solve(model, request);

@@ -46,9 +46,9 @@ PipelineProblem Layers(int stages, int micro_batches, double transfer_ms,
   const Picoseconds ten(10 * kMillisecond);
   const Picoseconds transfer(
       static_cast<int64_t>(transfer_ms * static_cast<double>(kMillisecond)));
-  return EqualStages(stages, micro_batches,
-                     {ten, ten, ten, 48'000'000, 2'950'000'000},
-                     {transfer, transfer}, overlap);
+  return MakeEqualStages(stages, micro_batches,
+                         {ten, ten, ten, 48'000'000, 2'950'000'000},
+                         {transfer, transfer}, overlap);
 }
 
 void Schedules() {

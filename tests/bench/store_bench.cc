@@ -135,7 +135,7 @@ void WriteVersion1(const std::string& path, int rows) {
   Require((*database)->Execute(absl::StrFormat(
       "%s; PRAGMA application_id = %d; PRAGMA user_version = "
       "1; PRAGMA journal_mode = WAL; BEGIN",
-      schema::Migrations().front().sql, schema::kApplicationId)));
+      schema::ListMigrations().front().sql, schema::kApplicationId)));
   auto insert = (*database)->Prepare(
       "INSERT INTO profiles VALUES ('shared', ?1, 1, ?2, "
       "'a-machine.of-the-cluster', '', ?3)");

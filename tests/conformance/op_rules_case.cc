@@ -54,7 +54,7 @@ Runs ComputeRuns(const Array& array, int dim) {
   Runs runs;
   for (int i = 0; i < dim; ++i) runs.outer *= array.dimensions[i];
   runs.size = array.dimensions[dim];
-  runs.inner = worker::pjrt::ElementBytes(array.type);
+  runs.inner = worker::pjrt::CountElementBytes(array.type);
   for (size_t i = dim + 1; i < array.dimensions.size(); ++i) {
     runs.inner *= array.dimensions[i];
   }
@@ -186,7 +186,7 @@ ir::Module BuildModule(const OpCase& one) {
     subject.operands.emplace_back(module.size());
     module.instructions.push_back(std::move(parameter));
   }
-  subject.opcode = ir::OpcodeFromString(one.op.opcode());
+  subject.opcode = ir::ParseOpcode(one.op.opcode());
   subject.shape = one.result;
   subject.source = module.NewAttributes(one.op);
   module.root = ir::ValueId(module.size());

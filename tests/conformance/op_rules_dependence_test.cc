@@ -31,7 +31,7 @@ struct Change {
 std::vector<Change> ListChanges(const OpCase& one) {
   std::vector<Change> changes;
   for (size_t i = 0; i < one.operands.size(); ++i) {
-    const Dims* dims = ir::UniformDims(one.operands[i].shape);
+    const Dims* dims = ir::CollectUniformDims(one.operands[i].shape);
     if (dims == nullptr) continue;
     for (int in = 0; in < static_cast<int>(dims->size()); ++in) {
       for (const int64_t parts : {2, 3, 6}) {
@@ -125,7 +125,7 @@ class DependenceTest {
             const std::vector<Replicated>& before,
             const std::vector<Replicated>& after) {
     const Placed& placed = placed_[c];
-    const Dims* dims = ir::UniformDims(placed.one.result);
+    const Dims* dims = ir::CollectUniformDims(placed.one.result);
     if (dims == nullptr) return;
     const size_t leaves = Leaves(placed.one.result).size();
     for (int out = 0; out < static_cast<int>(dims->size()); ++out) {

@@ -15,7 +15,7 @@ OpCase Cholesky(Draw& draw) {
   return one;
 }
 
-OpCase TriangularSolve(Draw& draw) {
+OpCase CountTriangularSolveFlops(Draw& draw) {
   OpCase one;
   one.op.set_opcode("triangular-solve");
   auto& options = *one.op.mutable_triangular_solve_options();
@@ -116,7 +116,7 @@ std::vector<OpGenerator> MatrixGenerators() {
           {"fft", Fft, 8},
           {"sort", Sort, 6},
           {"topk", TopK, 6},
-          {"triangular-solve", TriangularSolve, 8}};
+          {"triangular-solve", CountTriangularSolveFlops, 8}};
 }
 
 }  // namespace meshwright::conformance

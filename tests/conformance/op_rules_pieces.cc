@@ -71,7 +71,7 @@ std::vector<int> CutsFor(const Links& links, int out) {
 }
 
 bool Divides(const OpCase& one, const Links& links, int out, int64_t parts) {
-  const Dims& dims = *ir::UniformDims(one.result);
+  const Dims& dims = *ir::CollectUniformDims(one.result);
   bool linked = false;
   bool divides = dims[out] % parts == 0;
   for (size_t i = 0; i < links.size(); ++i) {
@@ -79,7 +79,8 @@ bool Divides(const OpCase& one, const Links& links, int out, int64_t parts) {
       if (link.out != out) continue;
       linked = true;
       divides &=
-          (*ir::UniformDims(one.operands[i].shape))[link.in] % parts == 0 &&
+          (*ir::CollectUniformDims(one.operands[i].shape))[link.in] % parts ==
+              0 &&
           (link.groups == 0 || link.groups % parts == 0);
     }
   }

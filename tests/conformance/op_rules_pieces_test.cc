@@ -38,7 +38,7 @@ class PiecesTest {
     placed_.back().links = links;
     ++operations_;
     const Placed& whole = placed_.back();
-    const Dims* dims = ir::UniformDims(whole.one.result);
+    const Dims* dims = ir::CollectUniformDims(whole.one.result);
     if (dims == nullptr) return;
     for (int out = 0; out < static_cast<int>(dims->size()); ++out) {
       std::vector<int64_t> counts;

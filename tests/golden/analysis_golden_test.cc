@@ -21,7 +21,7 @@ struct Case {
 std::string Strategies(const segmenter::StrategySet& set) {
   std::string text = absl::StrJoin(
       set.strategies, " ", [](std::string* out, const auto& strategy) {
-        absl::StrAppend(out, segmenter::StrategyName(strategy.kind));
+        absl::StrAppend(out, segmenter::NameStrategy(strategy.kind));
       });
   return absl::StrCat(text, LostStrategies(set));
 }

@@ -21,7 +21,7 @@ void ExpectGolden(const std::string& path, const std::string& table) {
 std::string LostStrategies(const segmenter::StrategySet& set) {
   std::string text;
   for (const segmenter::LostStrategy& lost : set.lost) {
-    absl::StrAppend(&text, "; no ", segmenter::StrategyName(lost.kind), ": ",
+    absl::StrAppend(&text, "; no ", segmenter::NameStrategy(lost.kind), ": ",
                     lost.reason);
   }
   return text;

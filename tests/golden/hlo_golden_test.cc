@@ -153,7 +153,7 @@ class Table {
       absl::StrAppend(&text_, "\n");
     }
     for (const segmenter::LostStrategy& lost : analysis_.strategies[b].lost) {
-      absl::StrAppend(&text_, "  no ", segmenter::StrategyName(lost.kind), ": ",
+      absl::StrAppend(&text_, "  no ", segmenter::NameStrategy(lost.kind), ": ",
                       lost.reason, "\n");
     }
     std::vector<std::string> owned;

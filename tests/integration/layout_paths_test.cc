@@ -75,7 +75,7 @@ void RunAndCheck(const std::vector<PathToRun>& paths) {
   const auto module = ir::ParseHloText(*text);
   ASSERT_TRUE(module.ok()) << module.status() << "\n" << *text;
   const auto devices =
-      static_cast<int>(layout::DeviceCount(paths[0].problem.mesh));
+      static_cast<int>(layout::CountDevices(paths[0].problem.mesh));
   const auto executable = (*CpuClient())
                               ->Compile(module->SerializeAsString(),
                                         /*num_partitions=*/1, devices);
@@ -129,7 +129,7 @@ TEST(LayoutPathsTest, GiveTheRightTensorOnTheCpuPlugin) {
   }
   for (const Op op :
        {Op::kAllGather, Op::kSlice, Op::kAllToAll, Op::kCollectivePermute}) {
-    EXPECT_GT(steps[op], 50) << layout::OpName(op);
+    EXPECT_GT(steps[op], 50) << layout::NameOp(op);
   }
 }
 

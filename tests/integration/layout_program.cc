@@ -28,7 +28,7 @@ std::string Braced(const std::vector<std::string>& parts) {
 class Writer {
  public:
   explicit Writer(const Dims& mesh)
-      : mesh_(mesh), devices_(layout::DeviceCount(mesh)) {
+      : mesh_(mesh), devices_(layout::CountDevices(mesh)) {
     Add("s32[]", "constant(0)");   // v0
     Add("u32[]", "replica-id()");  // v1
     Add("s32[]", "convert(v1)");   // v2

@@ -115,7 +115,7 @@ bool Box::Empty() const {
   return false;
 }
 
-int64_t DeviceCount(const std::vector<int64_t>& mesh) {
+int64_t CountDevices(const std::vector<int64_t>& mesh) {
   int64_t devices = 1;
   for (const int64_t size : mesh) devices *= size;
   return devices;
@@ -147,7 +147,7 @@ absl::StatusOr<std::vector<Transfer>> Transfers(const LayoutProblem& problem,
                                                 const Path& path, int index) {
   const Step& step = path.steps[index];
   Tiles tiles;
-  const int64_t devices = DeviceCount(problem.mesh);
+  const int64_t devices = CountDevices(problem.mesh);
   for (int64_t device = 0; device < devices; ++device) {
     tiles.before.push_back(FindTile(problem, path.specs[index], device));
     tiles.after.push_back(FindTile(problem, path.specs[index + 1], device));

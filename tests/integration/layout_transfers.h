@@ -38,7 +38,7 @@ struct Transfer {
   Box box;
 };
 
-int64_t DeviceCount(const std::vector<int64_t>& mesh);
+int64_t CountDevices(const std::vector<int64_t>& mesh);
 
 // Of one device. An empty tile is all zeros.
 Box FindTile(const LayoutProblem& problem, const Spec& spec, int64_t device);

@@ -75,7 +75,7 @@ Held Target(const LayoutProblem& problem, const Spec& spec, int64_t device) {
 class Machine {
  public:
   explicit Machine(const LayoutProblem& problem) : problem_(problem) {
-    for (int64_t i = 0; i < DeviceCount(problem.mesh); ++i) {
+    for (int64_t i = 0; i < CountDevices(problem.mesh); ++i) {
       devices_.push_back(Target(problem, problem.source, i));
     }
   }
@@ -83,7 +83,7 @@ class Machine {
   void Run(const Path& path) {
     for (size_t i = 0; i < path.steps.size(); ++i) {
       SCOPED_TRACE(testing::Message()
-                   << "step " << i << ": " << OpName(path.steps[i].op));
+                   << "step " << i << ": " << NameOp(path.steps[i].op));
       const auto transfers = Transfers(problem_, path, static_cast<int>(i));
       ASSERT_TRUE(transfers.ok()) << transfers.status();
       Apply(path.specs[i + 1], path.steps[i], *transfers);

@@ -204,7 +204,7 @@ TEST_F(LoopShardingTest, AScanGathersLayersOnly) {
       continue;
     }
     const ir::Shape& shape = module.at(module.parameters[p]).shape;
-    const int64_t bytes = space::BytesPerDevice(shape, {-1, -1}, {1, 2});
+    const int64_t bytes = space::CountBytesPerDevice(shape, {-1, -1}, {1, 2});
     const bool is_stack = shape.rank() > 1 && shape.dims[0] == 3;
     if (is_stack) stacks += bytes;
     largest = std::max(largest, is_stack ? bytes / 3 : bytes);

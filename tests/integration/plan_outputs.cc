@@ -37,7 +37,7 @@ v1::RunnerRequest OneRun(const space::Mesh& mesh) {
   v1::RunnerRequest request;
   request.mutable_device()->set_platform("cpu");
   request.mutable_device()->set_device_count(
-      static_cast<int>(space::DeviceCount(mesh)));
+      static_cast<int>(space::CountDevices(mesh)));
   v1::MeasureOptions& options = *request.mutable_options();
   options.set_version(1);
   options.set_warm_up_runs(1);

@@ -118,7 +118,7 @@ std::optional<double> CpuQuota(const fs::path& root) {
   return min_quota;
 }
 
-absl::Duration ThrottledTime(const fs::path& root) {
+absl::Duration ReadThrottledTime(const fs::path& root) {
   absl::Duration longest;
   for (const Group& group : FindGroups(root, "cpu")) {
     const fs::path file = group.folder / "cpu.stat";

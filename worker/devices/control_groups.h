@@ -22,7 +22,7 @@ namespace meshwright::worker::devices {
 std::optional<double> CpuQuota(const std::filesystem::path& root = "/");
 
 // How long processors were taken from these groups because a quota was spent.
-absl::Duration ThrottledTime(const std::filesystem::path& root = "/");
+absl::Duration ReadThrottledTime(const std::filesystem::path& root = "/");
 
 struct MemoryQuota {
   int64_t limit = 0;

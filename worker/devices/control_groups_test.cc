@@ -83,12 +83,12 @@ TEST_F(ControlGroupsTest, MemoryOfVersionOne) {
 }
 
 TEST_F(ControlGroupsTest, ThrottlingIsTheLongestOfTheGroups) {
-  EXPECT_EQ(ThrottledTime(root_), absl::ZeroDuration());
+  EXPECT_EQ(ReadThrottledTime(root_), absl::ZeroDuration());
   Write("proc/self/cgroup", "0::/slurm/job_7\n");
   Write("sys/fs/cgroup/slurm/job_7/cpu.stat",
         "usage_usec 5000\nnr_throttled 2\nthrottled_usec 300\n");
   Write("sys/fs/cgroup/slurm/cpu.stat", "throttled_usec 900\n");
-  EXPECT_EQ(ThrottledTime(root_), absl::Microseconds(900));
+  EXPECT_EQ(ReadThrottledTime(root_), absl::Microseconds(900));
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
   if (quota.has_value()) cores = std::min(cores, std::ceil(*quota));
   fingerprint.set_cores(static_cast<int>(cores));
   fingerprint.set_numa_nodes(CountNumaNodes(root));
-  fingerprint.set_memory_gib(RoundToGib(TotalMemoryBytes(root).value_or(0)));
+  fingerprint.set_memory_gib(
+      RoundToGib(ReadTotalMemoryBytes(root).value_or(0)));
 }
 
 void DescribeDriver(v1::DeviceFingerprint& fingerprint, const fs::path& root) {

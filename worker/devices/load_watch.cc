@@ -70,7 +70,7 @@ std::optional<LoadWatch::Reading> LoadWatch::Read() const {
   Reading reading;
   reading.time = absl::Now();
   reading.own = OwnTime();
-  reading.throttled = ThrottledTime(root_);
+  reading.throttled = ReadThrottledTime(root_);
   for (const pid_t helper : helpers_) {
     reading.own += ProcessTime(root_, helper);
   }
@@ -99,7 +99,8 @@ std::optional<LoadWatch::Reading> LoadWatch::Read() const {
   return reading;
 }
 
-double LoadWatch::OtherShare(const Reading& from, const Reading& to) const {
+double LoadWatch::MeasureOtherShare(const Reading& from,
+                                    const Reading& to) const {
   const absl::Duration available =
       (to.time - from.time) * static_cast<int64_t>(processors_.size());
   if (available <= absl::ZeroDuration()) return 0;
@@ -108,10 +109,10 @@ double LoadWatch::OtherShare(const Reading& from, const Reading& to) const {
   return std::clamp(absl::FDivDuration(others, available), 0.0, 1.0);
 }
 
-double LoadWatch::OtherShare() const {
+double LoadWatch::MeasureOtherShare() const {
   const std::optional<Reading> now = Read();
   if (!begin_.has_value() || !now.has_value()) return 0;
-  return OtherShare(*begin_, *now);
+  return MeasureOtherShare(*begin_, *now);
 }
 
 double LoadWatch::WaitForCalm(
@@ -123,7 +124,7 @@ double LoadWatch::WaitForCalm(
     absl::SleepFor(kGlance);
     const std::optional<Reading> to = Read();
     if (!from.has_value() || !to.has_value()) return 0;
-    const double others = OtherShare(*from, *to);
+    const double others = MeasureOtherShare(*from, *to);
     if (others <= share || absl::Now() >= deadline) return others;
     if (first) on_wait(others);
   }

@@ -38,12 +38,12 @@ class LoadWatch {
   // nullopt where the kernel does not say.
   std::optional<Reading> Read() const;
   // Between two readings.
-  double OtherShare(const Reading& from, const Reading& to) const;
+  double MeasureOtherShare(const Reading& from, const Reading& to) const;
 
   // Starts a period, and what others used since.
   void Begin() { begin_ = Read(); }
   // From Begin until now.
-  double OtherShare() const;
+  double MeasureOtherShare() const;
 
   // Waits, while this process does nothing, until others use at most `share`
   // over 100 ms; what they used last. Gives up after `limit`. `on_wait` is

@@ -56,7 +56,7 @@ TEST_F(LoadWatchTest, OthersAreWhatIsBusyLessItsOwnTime) {
   SetBusySeconds(6);
   const auto to =
       Read(watch, start_ + absl::Seconds(10), absl::Seconds(2) * Processors());
-  EXPECT_NEAR(watch.OtherShare(from, to), 0.4, 1e-6);
+  EXPECT_NEAR(watch.MeasureOtherShare(from, to), 0.4, 1e-6);
 }
 
 TEST_F(LoadWatchTest, AMachineOfItsOwnHasNoOthers) {
@@ -65,7 +65,7 @@ TEST_F(LoadWatchTest, AMachineOfItsOwnHasNoOthers) {
   SetBusySeconds(10);
   const auto to = Read(watch, start_ + absl::Seconds(10),
                        absl::Seconds(10.01) * Processors());
-  EXPECT_EQ(watch.OtherShare(from, to), 0);
+  EXPECT_EQ(watch.MeasureOtherShare(from, to), 0);
 }
 
 TEST_F(LoadWatchTest, HelpersCountAsItsOwn) {
@@ -89,7 +89,7 @@ TEST_F(LoadWatchTest, ASpentQuotaIsOthersUse) {
   const auto from = Read(watch, start, absl::ZeroDuration());
   std::ofstream(root_ / "sys/fs/cgroup/cpu.stat") << "throttled_usec 900000\n";
   const auto to = Read(watch, start + absl::Seconds(1), absl::ZeroDuration());
-  EXPECT_GT(watch.OtherShare(from, to), 0);
+  EXPECT_GT(watch.MeasureOtherShare(from, to), 0);
 }
 
 TEST_F(LoadWatchTest, WaitingForACalmMachineEnds) {
@@ -104,7 +104,7 @@ TEST_F(LoadWatchTest, AKernelThatSaysNothingIsCalm) {
   const LoadWatch watch({}, root_ / "nowhere");
   EXPECT_FALSE(watch.Read().has_value());
   EXPECT_EQ(watch.WaitForCalm(0.1, absl::Seconds(5), [](double) {}), 0);
-  EXPECT_EQ(watch.OtherShare(), 0);
+  EXPECT_EQ(watch.MeasureOtherShare(), 0);
 }
 
 }  // namespace

@@ -58,14 +58,15 @@ bool DieWith(pid_t parent) {
   return getppid() == parent;
 }
 
-std::optional<int64_t> TotalMemoryBytes(const std::filesystem::path& root) {
+std::optional<int64_t> ReadTotalMemoryBytes(const std::filesystem::path& root) {
   const auto total = MemoryBytes(root, "MemTotal:");
   const auto quota = FindMemoryQuota(root);
   if (!quota.has_value()) return total;
   return std::min(total.value_or(quota->limit), quota->limit);
 }
 
-std::optional<int64_t> AvailableMemoryBytes(const std::filesystem::path& root) {
+std::optional<int64_t> ReadAvailableMemoryBytes(
+    const std::filesystem::path& root) {
   const auto available = MemoryBytes(root, "MemAvailable:");
   const auto quota = FindMemoryQuota(root);
   if (!quota.has_value()) return available;

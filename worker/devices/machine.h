@@ -23,9 +23,9 @@ bool DieWith(pid_t parent);
 
 // MemTotal and MemAvailable, or what a control group leaves of them; none where
 // the system does not say. `root`: of /proc and /sys.
-std::optional<int64_t> TotalMemoryBytes(
+std::optional<int64_t> ReadTotalMemoryBytes(
     const std::filesystem::path& root = "/");
-std::optional<int64_t> AvailableMemoryBytes(
+std::optional<int64_t> ReadAvailableMemoryBytes(
     const std::filesystem::path& root = "/");
 
 // One line: load and processor clock.

@@ -45,7 +45,7 @@ absl::StatusOr<HostArray> Buffer::Download() const {
   type->buffer = buffer_;
   RETURN_IF_ERROR(MESHWRIGHT_PJRT(api_, PJRT_Buffer_ElementType, type));
   ASSIGN_OR_RETURN(array.type, FromBufferType(type->type));
-  array.bytes.resize(array.ElementCount() * ElementBytes(array.type));
+  array.bytes.resize(array.ElementCount() * CountElementBytes(array.type));
   // Asked for explicitly: a device may keep a buffer in another layout.
   std::vector<int64_t> minor_to_major(array.dimensions.size());
   for (size_t i = 0; i < minor_to_major.size(); ++i) {

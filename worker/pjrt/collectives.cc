@@ -32,9 +32,9 @@ int64_t ResultBytes(const hlo::HloInstructionProto& instruction,
   // The start of a gather or permute carries (operands, results, ...).
   if (absl::EndsWith(instruction.opcode(), "-start") && kind != "all-reduce" &&
       shape.tuple_shapes_size() >= 2) {
-    return ShapeBytes(shape.tuple_shapes(1));
+    return CountShapeBytes(shape.tuple_shapes(1));
   }
-  return ShapeBytes(shape);
+  return CountShapeBytes(shape);
 }
 
 int64_t GroupSize(const hlo::HloInstructionProto& instruction,

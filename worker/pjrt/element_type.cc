@@ -34,7 +34,7 @@ constexpr Row kTypes[] = {
 
 }  // namespace
 
-int64_t ElementBytes(hlo::PrimitiveType type) {
+int64_t CountElementBytes(hlo::PrimitiveType type) {
   for (const Row& row : kTypes) {
     if (row.type == type) return row.bytes;
   }
@@ -58,15 +58,15 @@ absl::StatusOr<hlo::PrimitiveType> FromBufferType(int type) {
       absl::StrCat("arrays of PJRT type ", type, " cannot be read back"));
 }
 
-int64_t ShapeBytes(const hlo::ShapeProto& shape) {
+int64_t CountShapeBytes(const hlo::ShapeProto& shape) {
   if (shape.element_type() == hlo::TUPLE) {
     int64_t bytes = 0;
     for (const hlo::ShapeProto& leaf : shape.tuple_shapes()) {
-      bytes += ShapeBytes(leaf);
+      bytes += CountShapeBytes(leaf);
     }
     return bytes;
   }
-  int64_t bytes = ElementBytes(shape.element_type());
+  int64_t bytes = CountElementBytes(shape.element_type());
   for (const int64_t dimension : shape.dimensions()) bytes *= dimension;
   return bytes;
 }

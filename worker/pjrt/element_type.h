@@ -13,14 +13,14 @@ namespace meshwright::worker::pjrt {
 
 // Bytes of one element; 0 for what is no dense byte-sized type (tuples,
 // tokens, 4-bit integers).
-int64_t ElementBytes(hlo::PrimitiveType type);
+int64_t CountElementBytes(hlo::PrimitiveType type);
 
-// PJRT_Buffer_Type of a type; kUnimplemented where ElementBytes is 0.
+// PJRT_Buffer_Type of a type; kUnimplemented where CountElementBytes is 0.
 absl::StatusOr<int> ToBufferType(hlo::PrimitiveType type);
 absl::StatusOr<hlo::PrimitiveType> FromBufferType(int type);
 
 // Bytes of a dense shape; of a tuple, the sum of its leaves.
-int64_t ShapeBytes(const hlo::ShapeProto& shape);
+int64_t CountShapeBytes(const hlo::ShapeProto& shape);
 
 }  // namespace meshwright::worker::pjrt
 

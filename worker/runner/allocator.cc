@@ -15,7 +15,7 @@ void KeepFreedMemory() {
 #endif
 }
 
-const char* AllocatorName() {
+const char* NameAllocator() {
 #if MESHWRIGHT_TCMALLOC
   if (dlsym(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(&std::malloc)) {
     return "tcmalloc";

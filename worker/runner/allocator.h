@@ -17,7 +17,7 @@ void KeepFreedMemory();
 
 // As rows of a store name it: "tcmalloc" where libraries loaded later allocate
 // with it, else "the system's" (sanitizers bring their own).
-const char* AllocatorName();
+const char* NameAllocator();
 
 }  // namespace meshwright::worker::runner
 

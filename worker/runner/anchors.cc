@@ -11,7 +11,7 @@ namespace meshwright::worker::runner {
 absl::StatusOr<std::unique_ptr<Anchors>> Anchors::Load(
     const pjrt::Client& client, int devices) {
   std::vector<std::pair<std::string, hlo::HloModuleProto>> modules;
-  modules.emplace_back("products", ProductsModule(512, 6));
+  modules.emplace_back("products", MakeProductsModule(512, 6));
   auto anchors = std::make_unique<Anchors>();
   for (const auto& [name, module] : modules) {
     Anchor& anchor = anchors->anchors_.emplace_back();

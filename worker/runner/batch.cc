@@ -190,7 +190,7 @@ absl::Status Batch::Compare(
     double difference = std::numeric_limits<double>::quiet_NaN();
     if (results[i].has_value() && reference[i].has_value()) {
       ASSIGN_OR_RETURN(difference,
-                       RelativeDifference(*results[i], *reference[i]));
+                       ComputeRelativeDifference(*results[i], *reference[i]));
     }
     event.mutable_compared()->add_relative_differences(difference);
   }

@@ -233,8 +233,9 @@ absl::StatusOr<pjrt::HostArray> BenchmarkedProgram::Assemble(
   pjrt::HostArray whole;
   whole.type = signature_.outputs[output].type;
   whole.dimensions = tiling.dimensions();
-  whole.bytes.resize(whole.ElementCount() * pjrt::ElementBytes(whole.type));
-  for (const int device : tiling.FirstHolders()) {
+  whole.bytes.resize(whole.ElementCount() *
+                     pjrt::CountElementBytes(whole.type));
+  for (const int device : tiling.ListFirstHolders()) {
     auto shard = outputs[device][output].Download();
     if (!shard.ok()) return shard.status();
     if (shard->dimensions != tiling.shard_dimensions() ||
@@ -263,7 +264,7 @@ absl::StatusOr<Difference> Compare(
   Difference difference;
   for (size_t i = 0; i < outputs.size(); ++i) {
     ASSIGN_OR_RETURN(const double relative,
-                     RelativeDifference(outputs[i], reference[i]));
+                     ComputeRelativeDifference(outputs[i], reference[i]));
     difference.relative.push_back(relative);
     if (relative > difference.largest) {
       difference.largest = relative;

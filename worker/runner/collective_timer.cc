@@ -40,7 +40,7 @@ absl::Status CollectiveTimer::Learn(
     const Key key(collective.kind(), collective.bytes(),
                   collective.group_size(), partitions);
     if (known_.contains(key)) continue;
-    const auto module = CollectiveModule(collective, partitions);
+    const auto module = MakeCollectiveModule(collective, partitions);
     if (!module.ok()) continue;
     absl::StatusOr<Timed> loaded = Load(*module, partitions);
     // A plugin may lack one of them; Sum says which were left out.

@@ -47,7 +47,7 @@ QuietPeriod::~QuietPeriod() {
 
 double QuietPeriod::OtherLoad() const {
   if (!alone_) return 1;
-  return machine_.load == nullptr ? 0 : machine_.load->OtherShare();
+  return machine_.load == nullptr ? 0 : machine_.load->MeasureOtherShare();
 }
 
 CompilePeriod::CompilePeriod(const QuietMachine& machine,

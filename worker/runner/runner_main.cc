@@ -89,8 +89,8 @@ absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
 // Virtual devices share the machine's memory.
 void ReadMemory(const pjrt::Client& client, BatchOptions& options) {
   if (client.platform_name() == "cpu") {
-    const auto total = devices::TotalMemoryBytes();
-    const auto available = devices::AvailableMemoryBytes();
+    const auto total = devices::ReadTotalMemoryBytes();
+    const auto available = devices::ReadAvailableMemoryBytes();
     options.device_bytes = total.value_or(options.device_bytes);
     options.free_bytes = available.value_or(options.free_bytes) / 10 * 8;
     options.input_cache_bytes = options.free_bytes / 8;
@@ -238,7 +238,7 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
       awake == nullptr
           ? ""
           : absl::StrCat(", ", awake->count(), " cores kept awake"),
-      ", allocator ", AllocatorName());
+      ", allocator ", NameAllocator());
   return Batch(request, protocol, *client, options, events).Run();
 }
 

@@ -170,7 +170,7 @@ std::vector<int64_t> TileAssignment::Offset(int device) const {
   return offset;
 }
 
-std::vector<int> TileAssignment::FirstHolders() const {
+std::vector<int> TileAssignment::ListFirstHolders() const {
   std::vector<int> holders;
   std::set<std::vector<int64_t>> seen;
   for (int device = 0; device < partition_count(); ++device) {
@@ -188,7 +188,7 @@ pjrt::HostArray Cut(const pjrt::HostArray& whole, const TileAssignment& tiling,
     shard.bytes = whole.bytes;
     return shard;
   }
-  const int64_t element_bytes = pjrt::ElementBytes(whole.type);
+  const int64_t element_bytes = pjrt::CountElementBytes(whole.type);
   shard.bytes.assign(shard.ElementCount() * element_bytes, '\0');
   const std::vector<int64_t> offset = tiling.Offset(device);
   CopyBox(whole.bytes.data(), whole.dimensions, offset, shard.bytes.data(),
@@ -203,7 +203,7 @@ void Paste(const pjrt::HostArray& shard, const TileAssignment& tiling,
   CopyBox(shard.bytes.data(), shard.dimensions,
           std::vector<int64_t>(offset.size(), 0), whole.bytes.data(),
           whole.dimensions, offset, ValidExtent(tiling, offset),
-          pjrt::ElementBytes(whole.type));
+          pjrt::CountElementBytes(whole.type));
 }
 
 }  // namespace meshwright::worker::runner

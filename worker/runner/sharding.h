@@ -36,7 +36,7 @@ class TileAssignment {
   std::vector<int64_t> Offset(int device) const;
   // The devices whose shards, together, are the whole tensor: the first
   // holder of every tile.
-  std::vector<int> FirstHolders() const;
+  std::vector<int> ListFirstHolders() const;
 
  private:
   TileAssignment() = default;

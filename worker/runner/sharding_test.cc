@@ -118,7 +118,7 @@ TEST(ShardingTest, CutThenPasteIsTheWhole) {
     const pjrt::HostArray whole = Counting(dimensions);
     pjrt::HostArray back = whole;
     std::fill(back.bytes.begin(), back.bytes.end(), '\0');
-    for (const int device : tiling->FirstHolders()) {
+    for (const int device : tiling->ListFirstHolders()) {
       Paste(Cut(whole, *tiling, device), *tiling, device, back);
     }
     ASSERT_EQ(back.bytes, whole.bytes) << sharding.DebugString();

@@ -9,7 +9,7 @@ namespace {
 absl::StatusOr<TensorSlot> ReadSlot(const hlo::ShapeProto& shape,
                                     const hlo::OpSharding& sharding,
                                     absl::string_view what) {
-  if (pjrt::ElementBytes(shape.element_type()) == 0) {
+  if (pjrt::CountElementBytes(shape.element_type()) == 0) {
     return absl::UnimplementedError(absl::StrCat(
         what, " is of type ", hlo::PrimitiveType_Name(shape.element_type()),
         ", which cannot be uploaded or read"));

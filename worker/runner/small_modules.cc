@@ -75,7 +75,7 @@ hlo::HloComputationProto Adder(hlo::PrimitiveType type) {
 
 }  // namespace
 
-absl::StatusOr<hlo::HloModuleProto> CollectiveModule(
+absl::StatusOr<hlo::HloModuleProto> MakeCollectiveModule(
     const v1::Collective& collective, int device_count) {
   const std::string& kind = collective.kind();
   const int64_t group = std::max<int64_t>(1, collective.group_size());
@@ -146,7 +146,7 @@ hlo::HloModuleProto LaunchModule() {
   return module;
 }
 
-hlo::HloModuleProto ProductsModule(int64_t side, int count) {
+hlo::HloModuleProto MakeProductsModule(int64_t side, int count) {
   hlo::HloModuleProto module;
   hlo::HloComputationProto& entry = *module.add_computations();
   entry.set_name("products");

@@ -16,7 +16,7 @@
 
 namespace meshwright::worker::runner {
 
-absl::StatusOr<hlo::HloModuleProto> CollectiveModule(
+absl::StatusOr<hlo::HloModuleProto> MakeCollectiveModule(
     const v1::Collective& collective, int device_count);
 
 // Negates one float: what launching any program costs.
@@ -24,7 +24,7 @@ hlo::HloModuleProto LaunchModule();
 
 // A float32 matrix of `side` rows and columns, `count` times replaced by its
 // product with another one plus itself.
-hlo::HloModuleProto ProductsModule(int64_t side, int count);
+hlo::HloModuleProto MakeProductsModule(int64_t side, int count);
 
 }  // namespace meshwright::worker::runner
 

@@ -46,13 +46,14 @@ TEST(SmallModulesTest, EveryCollectiveIsTimed) {
 }
 
 TEST(SmallModulesTest, OthersAreLeftOut) {
-  EXPECT_EQ(CollectiveModule(MakeCollective("ragged-all-to-all", 8, 2), 2)
+  EXPECT_EQ(MakeCollectiveModule(MakeCollective("ragged-all-to-all", 8, 2), 2)
                 .status()
                 .code(),
             absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(
-      CollectiveModule(MakeCollective("all-reduce", 8, 3), 4).status().code(),
-      absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(MakeCollectiveModule(MakeCollective("all-reduce", 8, 3), 4)
+                .status()
+                .code(),
+            absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace

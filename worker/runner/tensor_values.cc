@@ -152,7 +152,7 @@ absl::StatusOr<pjrt::HostArray> MakeInput(const v1::InputSpec& spec,
   array.type = type;
   array.dimensions = std::move(dimensions);
   const int64_t count = array.ElementCount();
-  array.bytes.resize(count * pjrt::ElementBytes(type));
+  array.bytes.resize(count * pjrt::CountElementBytes(type));
   const double scale = spec.scale() == 0 ? 1 : spec.scale();
   const uint64_t base = SplitMix(spec.seed() ^ SplitMix(type));
   const bool known = VisitType(type, [&](auto tag) {
@@ -194,8 +194,8 @@ bool IsSame(double value, double wanted) {
 
 }  // namespace
 
-absl::StatusOr<double> RelativeDifference(const pjrt::HostArray& array,
-                                          const pjrt::HostArray& reference) {
+absl::StatusOr<double> ComputeRelativeDifference(
+    const pjrt::HostArray& array, const pjrt::HostArray& reference) {
   if (array.type != reference.type ||
       array.dimensions != reference.dimensions) {
     return absl::InvalidArgumentError(

@@ -29,8 +29,8 @@ bool HasNan(const pjrt::HostArray& array);
 // the reference is all zeros, max |a|. NaN equals NaN and an infinity itself;
 // one of them against anything else differs by infinity. Errors:
 // kInvalidArgument when types or shapes differ.
-absl::StatusOr<double> RelativeDifference(const pjrt::HostArray& array,
-                                          const pjrt::HostArray& reference);
+absl::StatusOr<double> ComputeRelativeDifference(
+    const pjrt::HostArray& array, const pjrt::HostArray& reference);
 
 }  // namespace meshwright::worker::runner
 

@@ -100,11 +100,14 @@ TEST(TensorValuesTest, DifferenceIsRelativeToTheLargest) {
   five.set_value(5);
   const auto reference = MakeInput(four, hlo::F32, {2});
   EXPECT_DOUBLE_EQ(
-      *RelativeDifference(*MakeInput(five, hlo::F32, {2}), *reference), 0.25);
+      *ComputeRelativeDifference(*MakeInput(five, hlo::F32, {2}), *reference),
+      0.25);
   EXPECT_FALSE(
-      RelativeDifference(*MakeInput(five, hlo::F32, {3}), *reference).ok());
+      ComputeRelativeDifference(*MakeInput(five, hlo::F32, {3}), *reference)
+          .ok());
   EXPECT_FALSE(
-      RelativeDifference(*MakeInput(five, hlo::S32, {2}), *reference).ok());
+      ComputeRelativeDifference(*MakeInput(five, hlo::S32, {2}), *reference)
+          .ok());
 }
 
 TEST(TensorValuesTest, NanAndInfinitiesAreComparedAsValues) {
@@ -116,13 +119,14 @@ TEST(TensorValuesTest, NanAndInfinitiesAreComparedAsValues) {
     return made;
   };
   const float nan = std::nanf("");
-  EXPECT_EQ(*RelativeDifference(array(nan, 4), array(nan, 4)), 0);
-  EXPECT_EQ(*RelativeDifference(array(nan, 5), array(nan, 4)), 0.25);
-  EXPECT_EQ(*RelativeDifference(array(nan, 4), array(1, 4)), HUGE_VAL);
-  EXPECT_EQ(*RelativeDifference(array(1, 4), array(nan, 4)), HUGE_VAL);
-  EXPECT_EQ(*RelativeDifference(array(1, nan), array(3, 4)), HUGE_VAL);
-  EXPECT_EQ(*RelativeDifference(array(INFINITY, 5), array(INFINITY, 4)), 0.25);
-  EXPECT_EQ(*RelativeDifference(array(-INFINITY, 4), array(INFINITY, 4)),
+  EXPECT_EQ(*ComputeRelativeDifference(array(nan, 4), array(nan, 4)), 0);
+  EXPECT_EQ(*ComputeRelativeDifference(array(nan, 5), array(nan, 4)), 0.25);
+  EXPECT_EQ(*ComputeRelativeDifference(array(nan, 4), array(1, 4)), HUGE_VAL);
+  EXPECT_EQ(*ComputeRelativeDifference(array(1, 4), array(nan, 4)), HUGE_VAL);
+  EXPECT_EQ(*ComputeRelativeDifference(array(1, nan), array(3, 4)), HUGE_VAL);
+  EXPECT_EQ(*ComputeRelativeDifference(array(INFINITY, 5), array(INFINITY, 4)),
+            0.25);
+  EXPECT_EQ(*ComputeRelativeDifference(array(-INFINITY, 4), array(INFINITY, 4)),
             HUGE_VAL);
 }
 

@@ -84,7 +84,7 @@ class Leases {
     std::string plan;           // for whom, for the log
     std::string traceparent;
     std::vector<std::string> keys;
-    std::vector<v1::RunnerEvent> reported;  // what is told again
+    std::vector<v1::RunnerEvent> reported;  // what is sent again
     bool is_over = false;
     bool is_dropped = false;  // the coordinator does not want it
     std::stop_source stop;

@@ -30,7 +30,7 @@
 namespace meshwright::worker {
 namespace {
 
-void QuietGrpc() {
+void SilenceGrpc() {
   static std::once_flag once;
   std::call_once(once, [] {
     gpr_set_log_function([](gpr_log_func_args* args) {
@@ -50,14 +50,14 @@ absl::StatusOr<std::string> RandomSecret() {
 
 }  // namespace
 
-std::string HostName() {
+std::string ReadHostName() {
   char name[256] = {};
   if (gethostname(name, sizeof(name) - 1) != 0) return "localhost";
   return name;
 }
 
-std::string DefaultWorkerName() {
-  return absl::StrCat(HostName(), "-", getpid());
+std::string MakeWorkerName() {
+  return absl::StrCat(ReadHostName(), "-", getpid());
 }
 
 absl::StatusOr<v1::RunnerEvent::Ready> DescribeDevices(
@@ -132,7 +132,7 @@ class Worker::Daemon {
 };
 
 absl::Status Worker::Daemon::Start() {
-  QuietGrpc();
+  SilenceGrpc();
   ASSIGN_OR_RETURN(
       const v1::RunnerEvent::Ready ready,
       DescribeDevices(dependencies_.devices, dependencies_.run_batch));

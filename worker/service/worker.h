@@ -17,9 +17,10 @@
 //
 // Threads and ownership: Start, Drain, Stop and Wait from any thread.
 // `run_batch` is called on one thread at a time.
-// Errors: those of opening the devices (the runner's words) and of the channel
-// (base/rpc/channel.h), both from Start. A coordinator that is away is no
-// error: the worker keeps trying.
+// Errors, of Start: kFailedPrecondition with the runner's words for devices
+// that do not open, kInternal where it said nothing, those of the channel
+// (base/rpc/channel.h). A coordinator that is away is no error: the worker
+// keeps trying.
 #ifndef MESHWRIGHT_WORKER_SERVICE_WORKER_H_
 #define MESHWRIGHT_WORKER_SERVICE_WORKER_H_
 
@@ -64,8 +65,8 @@ class Worker {
 };
 
 // A name for this process: host, process id.
-std::string DefaultWorkerName();
-std::string HostName();
+std::string MakeWorkerName();
+std::string ReadHostName();
 
 }  // namespace meshwright::worker
 

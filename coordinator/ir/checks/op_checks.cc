@@ -28,8 +28,8 @@ template <typename Repeated>
 bool BatchingFits(const Shape& array, const Repeated& batching,
                   const Shape& indices, const Repeated& index_batching,
                   int64_t index_vector_dim) {
-  if (!DistinctInRange(batching, array.rank()) ||
-      !DistinctInRange(index_batching, indices.rank()) ||
+  if (!AreDistinctInRange(batching, array.rank()) ||
+      !AreDistinctInRange(index_batching, indices.rank()) ||
       batching.size() != index_batching.size() || index_vector_dim < 0 ||
       index_vector_dim > indices.rank() ||
       Contains(index_batching, index_vector_dim)) {
@@ -94,7 +94,8 @@ bool Permutes(int64_t a, int64_t b,
   std::vector<int64_t> dims(rest.begin(), rest.end());
   dims.push_back(a);
   dims.push_back(b);
-  return static_cast<int>(dims.size()) == rank && DistinctInRange(dims, rank);
+  return static_cast<int>(dims.size()) == rank &&
+         AreDistinctInRange(dims, rank);
 }
 
 const char* CheckBatchNormInference(const Module& module,
@@ -124,7 +125,8 @@ const char* CheckBitcast(const Module& module, const Instruction& it) {
            "layouts";
   }
   const auto bytes = [](const Shape& shape) {
-    return (shape.element_count() * ElementBits(shape.element_type) + 7) / 8;
+    return (shape.element_count() * CountElementBits(shape.element_type) + 7) /
+           8;
   };
   return bytes(source.shape) == bytes(it.shape)
              ? nullptr
@@ -239,9 +241,9 @@ const char* CheckGather(const Module& module, const Instruction& it) {
   const Shape& in = OperandShape(module, it, 0);
   const Shape& indices = OperandShape(module, it, 1);
   if (sizes.size() != in.rank() ||
-      !DistinctInRange(numbers.offset_dims(), it.shape.rank()) ||
-      !DistinctInRange(numbers.collapsed_slice_dims(), in.rank()) ||
-      !DistinctInRange(numbers.start_index_map(), in.rank()) ||
+      !AreDistinctInRange(numbers.offset_dims(), it.shape.rank()) ||
+      !AreDistinctInRange(numbers.collapsed_slice_dims(), in.rank()) ||
+      !AreDistinctInRange(numbers.start_index_map(), in.rank()) ||
       !BatchingFits(in, numbers.operand_batching_dims(), indices,
                     numbers.start_indices_batching_dims(),
                     numbers.index_vector_dim())) {
@@ -272,7 +274,7 @@ const char* CheckReduceWindow(const Module& module, const Instruction& it) {
     return kWrongOperands;
   }
   const size_t inputs = it.operands.size() / 2;
-  const std::vector<int64_t>* out = UniformDims(it.shape);
+  const std::vector<int64_t>* out = CollectUniformDims(it.shape);
   if (out == nullptr ||
       (it.shape.is_tuple() ? it.shape.elements.size() : 1) != inputs) {
     return kWrongDims;
@@ -294,7 +296,7 @@ const char* CheckScatter(const Module& module, const Instruction& it) {
   const Shape& target = OperandShape(module, it, 0);
   const Shape& indices = OperandShape(module, it, inputs);
   const Shape& updates = OperandShape(module, it, inputs + 1);
-  const std::vector<int64_t>* out = UniformDims(it.shape);
+  const std::vector<int64_t>* out = CollectUniformDims(it.shape);
   if (out == nullptr || *out != target.dims ||
       (it.shape.is_tuple() ? it.shape.elements.size() : 1) != inputs) {
     return kWrongDims;
@@ -305,9 +307,10 @@ const char* CheckScatter(const Module& module, const Instruction& it) {
       return kWrongDims;
     }
   }
-  if (!DistinctInRange(numbers.update_window_dims(), updates.rank()) ||
-      !DistinctInRange(numbers.inserted_window_dims(), target.rank()) ||
-      !DistinctInRange(numbers.scatter_dims_to_operand_dims(), target.rank()) ||
+  if (!AreDistinctInRange(numbers.update_window_dims(), updates.rank()) ||
+      !AreDistinctInRange(numbers.inserted_window_dims(), target.rank()) ||
+      !AreDistinctInRange(numbers.scatter_dims_to_operand_dims(),
+                          target.rank()) ||
       !BatchingFits(target, numbers.input_batching_dims(), indices,
                     numbers.scatter_indices_batching_dims(),
                     numbers.index_vector_dim())) {
@@ -342,7 +345,7 @@ const char* CheckSelectAndScatter(const Module& module, const Instruction& it) {
 const char* CheckTopK(const Module& module, const Instruction& it) {
   if (it.operands.size() != 1) return kWrongOperands;
   const std::vector<int64_t>& in = OperandShape(module, it, 0).dims;
-  const std::vector<int64_t>* out = UniformDims(it.shape);
+  const std::vector<int64_t>* out = CollectUniformDims(it.shape);
   if (out == nullptr || in.empty() || out->size() != in.size()) {
     return kWrongDims;
   }

@@ -16,7 +16,7 @@ inline constexpr const char* kWrongOperands =
 
 // Every number is one of `rank` dimensions, and none is there twice.
 template <typename Repeated>
-bool DistinctInRange(const Repeated& dims, int rank) {
+bool AreDistinctInRange(const Repeated& dims, int rank) {
   static_assert(kMaxRank <= 64);
   uint64_t seen = 0;
   for (const int64_t dim : dims) {

@@ -69,7 +69,7 @@ class ShapeChecker {
   }
   bool Operands(size_t count) const { return it_.operands.size() == count; }
   bool DimensionsInRange(int rank) const {
-    return DistinctInRange(it_.attributes().dimensions(), rank);
+    return AreDistinctInRange(it_.attributes().dimensions(), rank);
   }
 
   const char* CheckElementwise() const {
@@ -114,7 +114,7 @@ class ShapeChecker {
     for (size_t i = 0; i < inputs; ++i) {
       if (Operand(i).dims != Operand(0).dims) return kWrongDims;
     }
-    const std::vector<int64_t>* const out = UniformDims(it_.shape);
+    const std::vector<int64_t>* const out = CollectUniformDims(it_.shape);
     const size_t results = it_.shape.is_tuple() ? it_.shape.elements.size() : 1;
     return out != nullptr && *out == kept && results == inputs ? nullptr
                                                                : kWrongDims;

@@ -104,8 +104,8 @@ std::vector<DimLink> TriangularSolveLinks(const Module& module,
 std::vector<DimLink> BitcastLinks(const Shape& in, const Shape& out) {
   std::vector<int64_t> in_bits = in.dims;
   std::vector<int64_t> out_bits = out.dims;
-  in_bits.push_back(ElementBits(in.element_type));
-  out_bits.push_back(ElementBits(out.element_type));
+  in_bits.push_back(CountElementBits(in.element_type));
+  out_bits.push_back(CountElementBits(out.element_type));
   if (in.element_count() * in_bits.back() !=
       out.element_count() * out_bits.back()) {
     return {};  // parts of bytes are left over
@@ -155,8 +155,8 @@ std::vector<DimLink> FindDimLinks(const Module& module, ValueId user,
                                   int operand) {
   const Instruction& it = module.at(user);
   const Instruction& source = module.at(it.operands[operand]);
-  const std::vector<int64_t>* in = UniformDims(source.shape);
-  const std::vector<int64_t>* out = UniformDims(it.shape);
+  const std::vector<int64_t>* in = CollectUniformDims(source.shape);
+  const std::vector<int64_t>* out = CollectUniformDims(it.shape);
   if (in == nullptr || out == nullptr) return {};
   const int rank = static_cast<int>(in->size());
   const bool alike = *in == *out;

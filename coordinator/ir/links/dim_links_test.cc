@@ -109,7 +109,7 @@ TEST(OpRulesTableTest, NamesAreSortedAndReasonsGiven) {
   for (size_t i = 1; i < OpRules().size(); ++i) {
     EXPECT_LT(OpRules()[i - 1].name, OpRules()[i].name);
   }
-  EXPECT_EQ(OpcodeFromString("frobnicate"), Opcode::kUnknown);
+  EXPECT_EQ(ParseOpcode("frobnicate"), Opcode::kUnknown);
   EXPECT_EQ(FindRule("frobnicate"), FindRule("custom-call"));
 }
 

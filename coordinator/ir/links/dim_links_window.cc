@@ -81,7 +81,7 @@ std::vector<DimLink> ReduceWindowLinks(const Module& module,
                                        const Instruction& it, int operand) {
   if (operand >= static_cast<int>(it.operands.size()) / 2) return {};
   return ApartLinks(it, module.at(it.operands[operand]).shape.dims,
-                    *UniformDims(it.shape));
+                    *CollectUniformDims(it.shape));
 }
 
 std::vector<DimLink> SelectAndScatterLinks(const Module& module,

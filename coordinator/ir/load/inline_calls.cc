@@ -93,7 +93,7 @@ class Flattener {
       for (int i = 0; i < source.operand_ids_size(); ++i) {
         operands.push_back(values[*operand++]);
       }
-      const Opcode opcode = OpcodeFromString(source.opcode());
+      const Opcode opcode = ParseOpcode(source.opcode());
       if (opcode == Opcode::kParameter && arguments != nullptr) {
         const int64_t number = source.parameter_number();
         if (number >= static_cast<int64_t>(arguments->size())) {

@@ -29,8 +29,8 @@ void Exercise(std::string_view bytes) {
   for (const ValueId id : module->ids()) {
     const Instruction& it = module->at(id);
     for (size_t i = 0; i < it.operands.size(); ++i) {
-      const auto* in = UniformDims(module->at(it.operands[i]).shape);
-      const auto* out = UniformDims(it.shape);
+      const auto* in = CollectUniformDims(module->at(it.operands[i]).shape);
+      const auto* out = CollectUniformDims(it.shape);
       for (const DimLink& link :
            FindDimLinks(*module, id, static_cast<int>(i))) {
         // A link that names no dimension sends its reader out of bounds.

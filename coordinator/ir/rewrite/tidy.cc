@@ -27,7 +27,7 @@ std::vector<char> Alive(const Module& module) {
     const Instruction& it = module.at(id);
     for (ValueId operand : it.operands) mark(operand);
     if (it.loop.has_value() || it.boundary.has_value()) {
-      for (ValueId companion : walk.Companions(id)) mark(companion);
+      for (ValueId companion : walk.ListCompanions(id)) mark(companion);
     }
   }
   return alive;
@@ -70,7 +70,7 @@ void Tidy(Module& module) {
     seen[id] = 1;
     stack.push_back({id, 0, {}});
     if (module.at(id).boundary.has_value()) {
-      stack.back().before = walk.Predecessors(id);
+      stack.back().before = walk.ListPredecessors(id);
     }
   };
   const auto visit = [&](ValueId start) {

@@ -49,7 +49,8 @@ std::map<int, Sizes> FindSizes(const Module& module, const GrownBlocks& grown) {
       if (!value.labels[dim].has_value()) return;
       sizes[grown.labels.Find(*value.labels[dim])].emplace(size, id);
     };
-    const std::vector<int64_t>& dims = *ir::UniformDims(module.at(id).shape);
+    const std::vector<int64_t>& dims =
+        *ir::CollectUniformDims(module.at(id).shape);
     for (size_t dim = 0; dim < value.labels.size(); ++dim) {
       add(static_cast<int>(dim), dims[dim]);
     }

@@ -104,11 +104,11 @@ class StrategyFinder {
     }
     std::vector<std::string> names;
     for (int axis : split_axes_) {
-      names.push_back(StrategyName(strategy.axes[axis].kind));
+      names.push_back(NameStrategy(strategy.axes[axis].kind));
     }
     strategy.name = open_outer_axes_ && !names.empty()
                         ? absl::StrJoin(names, "/")
-                        : StrategyName(strategy.kind);
+                        : NameStrategy(strategy.kind);
     set_.strategies.push_back(std::move(strategy));
   }
 
@@ -125,7 +125,7 @@ class StrategyFinder {
 Strategy Replicated(const ParallelBlock& block,
                     const std::vector<int64_t>& mesh) {
   Strategy strategy;
-  strategy.name = StrategyName(StrategyKind::kReplicated);
+  strategy.name = NameStrategy(StrategyKind::kReplicated);
   strategy.axes.assign(
       mesh.size(),
       {StrategyKind::kReplicated, std::vector<RootSplit>(block.roots.size())});

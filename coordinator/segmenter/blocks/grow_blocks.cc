@@ -196,7 +196,7 @@ class BlockGrower {
         ReducesSplitDimension(id, static_cast<int>(*source), from)) {
       return;
     }
-    const std::vector<int64_t>* dims = ir::UniformDims(it.shape);
+    const std::vector<int64_t>* dims = ir::CollectUniformDims(it.shape);
     out.inside = dims != nullptr;
     if (dims == nullptr) {
       CountBarrier(it);

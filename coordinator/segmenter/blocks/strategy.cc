@@ -14,7 +14,7 @@ constexpr const char* kSwitchNames[] = {
 
 }  // namespace
 
-const char* StrategyName(StrategyKind kind) {
+const char* NameStrategy(StrategyKind kind) {
   return kStrategyNames[static_cast<size_t>(kind)];
 }
 

@@ -40,7 +40,7 @@ enum class StrategyKind {
   kReplicated
 };
 
-const char* StrategyName(StrategyKind kind);
+const char* NameStrategy(StrategyKind kind);
 
 enum class SegmentSwitch {
   kNone,

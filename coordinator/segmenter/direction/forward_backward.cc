@@ -100,7 +100,7 @@ std::vector<char> LoopsWithContractions(const Module& module) {
 
 }  // namespace
 
-const char* RoleName(ArgumentRole role) {
+const char* NameRole(ArgumentRole role) {
   constexpr const char* kNames[] = {"parameter", "optimizer", "batch", "other"};
   return kNames[static_cast<size_t>(role)];
 }

@@ -23,7 +23,7 @@ namespace meshwright::segmenter {
 
 enum class ArgumentRole { kParameter, kOptimizer, kBatch, kOther };
 
-const char* RoleName(ArgumentRole role);
+const char* NameRole(ArgumentRole role);
 
 struct ForwardBackward {
   std::vector<char> forward;          // is an ancestor of a loss

@@ -75,7 +75,7 @@ std::optional<GradientMatch> DescribeGradient(
   const int wanted = 1 - read;
   const DotDims f = ir::GetContractionDims(module, forward);
   const DotDims c = ir::GetContractionDims(module, backward);
-  std::vector<std::optional<int>> behind = DimsBetween(
+  std::vector<std::optional<int>> behind = ListDimsBetween(
       module, &classes, it.operands[w], original.operands[read], looks_left);
   if (it.opcode == Opcode::kConvolution) {
     FillByRole(c.side[w], f.side[read], behind);

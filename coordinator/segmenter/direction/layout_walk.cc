@@ -34,7 +34,7 @@ ValueId FindStack(const Module& module, ValueId slice) {
 Step Next(const Module& module, const std::vector<ValueId>* classes,
           ValueId id) {
   const ir::Instruction& it = module.at(id);
-  const std::optional<ValueId> same = SameValue(module, id);
+  const std::optional<ValueId> same = IsSameValue(module, id);
   if (same.has_value()) return {same, true};
   if (classes != nullptr && (*classes)[id] != id) return {(*classes)[id], true};
   // Layer by layer a loop reads its stack of parameters.
@@ -88,7 +88,7 @@ bool Climb(const Module& module, const std::vector<ValueId>* classes,
 
 }  // namespace
 
-std::optional<ValueId> SameValue(const Module& module, ValueId id) {
+std::optional<ValueId> IsSameValue(const Module& module, ValueId id) {
   const ir::Instruction& it = module.at(id);
   if (it.opcode == Opcode::kCopy || it.opcode == Opcode::kOptimizationBarrier ||
       ir::IsLoopBoundary(it.opcode)) {
@@ -121,10 +121,9 @@ std::vector<ValueId> FindLayoutBases(const Module& module,
   return bases;
 }
 
-std::vector<std::optional<int>> DimsBetween(const Module& module,
-                                            const std::vector<ValueId>* classes,
-                                            ValueId first, ValueId second,
-                                            int64_t& looks_left) {
+std::vector<std::optional<int>> ListDimsBetween(
+    const Module& module, const std::vector<ValueId>* classes, ValueId first,
+    ValueId second, int64_t& looks_left) {
   Place a = Start(module, first);
   Place b = Start(module, second);
   std::vector<std::optional<int>> between(module.at(first).shape.rank());

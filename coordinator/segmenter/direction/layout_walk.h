@@ -24,7 +24,8 @@ namespace meshwright::segmenter {
 // The value that `id` holds unchanged. It is the operand of a copy, a barrier
 // or a loop carry, or what was written to the stack it slices. None: it is its
 // own.
-std::optional<ir::ValueId> SameValue(const ir::Module& module, ir::ValueId id);
+std::optional<ir::ValueId> IsSameValue(const ir::Module& module,
+                                       ir::ValueId id);
 
 // The end of every value's walk. `classes` (value_numbering.h) may be null.
 std::vector<ir::ValueId> FindLayoutBases(
@@ -33,7 +34,7 @@ std::vector<ir::ValueId> FindLayoutBases(
 // For every dimension of `first` the same one of `second`, where both
 // rearrange one value, as far as known. Each step of the walks takes one of
 // `looks_left`; without any left nothing is known.
-std::vector<std::optional<int>> DimsBetween(
+std::vector<std::optional<int>> ListDimsBetween(
     const ir::Module& module, const std::vector<ir::ValueId>* classes,
     ir::ValueId first, ir::ValueId second, int64_t& looks_left);
 

@@ -100,7 +100,7 @@ std::vector<ValueId> NumberValues(const Module& module,
       continue;
     }
     if (IsUnique(it.opcode)) continue;
-    const std::optional<ValueId> same = SameValue(module, id);
+    const std::optional<ValueId> same = IsSameValue(module, id);
     if (same.has_value()) {
       classes[id] = classes[*same];
       continue;

@@ -80,7 +80,7 @@ class Extractor {
     }
     PairState(outputs);
     PairBoundaryValues(outputs);
-    graph_.fingerprint = Fingerprint();
+    graph_.fingerprint = ComputeFingerprint();
     return std::move(graph_);
   }
 
@@ -191,9 +191,9 @@ class Extractor {
       stack.push_back({id, 0, {}});
       if (!Inner(id) || !InKeptLoop(id)) return;
       if (module_.at(id).boundary.has_value()) {
-        stack.back().before = walk_.Predecessors(id);
+        stack.back().before = walk_.ListPredecessors(id);
       }
-      for (ValueId alive : walk_.Companions(id)) {
+      for (ValueId alive : walk_.ListCompanions(id)) {
         // Of a loop around it that is looked through nothing is needed.
         if (plan_.kept_loops[module_.at(alive).boundary->loop]) {
           companions.push_back(alive);
@@ -318,7 +318,7 @@ class Extractor {
     return readers;
   }
 
-  std::string Fingerprint() const {
+  std::string ComputeFingerprint() const {
     base::Fingerprinter print;
     print.Add(graph_.input_count);
     for (const SegmentValue& value : graph_.values) {

@@ -15,7 +15,7 @@ bool IsTail(const Placement& at, ir::ValueId id) {
 // Where the operands come from, so that what crosses to the loss is small;
 // sums over several segments belong to the end.
 SegmentIndex TailOwner(ir::ValueId id, Placement& at) {
-  const auto [lowest, highest] = at.OperandOwners(id);
+  const auto [lowest, highest] = at.ListOperandOwners(id);
   if (!highest.has_value()) return at.tail;
   if (highest != lowest && at.scalar_like[id]) return at.Glue();
   if (highest != lowest || highest == at.last) return at.tail;

@@ -104,7 +104,7 @@ class UpdatePlacer {
           at_.plan.owner[id].IsSegment()) {
         continue;
       }
-      const auto [lowest, highest] = at_.OperandOwners(id);
+      const auto [lowest, highest] = at_.ListOperandOwners(id);
       const bool scalar = at_.scalar_like[id];
       if (!highest.has_value()) {
         if (scalar) at_.plan.owner[id] = ReaderOfScalar(id);

@@ -23,7 +23,7 @@ std::optional<SegmentIndex> Placement::KeptSegment(ir::ValueId id) const {
   return std::nullopt;
 }
 
-OwnerRange Placement::OperandOwners(ir::ValueId id) const {
+OwnerRange Placement::ListOperandOwners(ir::ValueId id) const {
   OwnerRange range;
   for (ir::ValueId operand : module.at(id).operands) {
     const std::optional<SegmentIndex> owner = plan.owner[operand].FindSegment();

@@ -51,7 +51,7 @@ struct Placement : StepView {
   // The segment of a value inside a kept loop, and of what leaves one.
   std::optional<SegmentIndex> KeptSegment(ir::ValueId id) const;
   // Of the operands that have an owner.
-  OwnerRange OperandOwners(ir::ValueId id) const;
+  OwnerRange ListOperandOwners(ir::ValueId id) const;
   // Scalars of several segments meet in a segment of their own, the last one.
   // It costs nothing, and no program depends on how many segments there are.
   SegmentIndex Glue();

@@ -100,7 +100,7 @@ class AxisAnnotator : segmenter::SegmentView {
 
   // A split that this value can have.
   int Fit(int i, int dim) const {
-    const std::vector<int64_t>* dims = ir::UniformDims(At(i).shape);
+    const std::vector<int64_t>* dims = ir::CollectUniformDims(At(i).shape);
     if (dim < 0 || dims == nullptr || dim >= static_cast<int>(dims->size())) {
       return kWhole;
     }

@@ -32,7 +32,8 @@ bool Respecifier::IsSplitElsewhere(int value, int dim) const {
 }
 
 bool Respecifier::Fits(int value, int dim) const {
-  const std::vector<int64_t>* const dims = ir::UniformDims(At(value).shape);
+  const std::vector<int64_t>* const dims =
+      ir::CollectUniformDims(At(value).shape);
   if (dims == nullptr || dim < 0 || dim >= static_cast<int>(dims->size())) {
     return false;
   }

@@ -10,7 +10,7 @@ template <typename FindSplit>
 Sharding CollectSplits(const std::vector<AxisAnnotation>& axes,
                        const ir::Shape& shape, const Mesh& mesh,
                        FindSplit find_split) {
-  const std::vector<int64_t>* dims = ir::UniformDims(shape);
+  const std::vector<int64_t>* dims = ir::CollectUniformDims(shape);
   if (dims == nullptr) return Sharding(mesh.size(), kWhole);
   Sharding sharding;
   for (const AxisAnnotation& axis : axes) sharding.push_back(find_split(axis));

@@ -5,7 +5,7 @@
 
 namespace meshwright::space {
 
-int64_t DeviceCount(const Mesh& mesh) {
+int64_t CountDevices(const Mesh& mesh) {
   int64_t count = 1;
   for (int64_t size : mesh) count *= size;
   return count;
@@ -38,7 +38,7 @@ hlo::OpSharding ToProto(const Sharding& sharding, int rank, const Mesh& mesh) {
       parts[sharding[axis]] *= mesh[axis];
     }
   }
-  const int64_t devices = DeviceCount(mesh);
+  const int64_t devices = CountDevices(mesh);
   if (copies == devices) {
     proto.set_type(hlo::OpSharding::REPLICATED);
     return proto;
@@ -91,8 +91,8 @@ hlo::OpSharding ToProto(const Sharding& sharding, const ir::Shape& shape,
   return proto;
 }
 
-int64_t BytesPerDevice(const ir::Shape& shape, const Sharding& sharding,
-                       const Mesh& mesh) {
+int64_t CountBytesPerDevice(const ir::Shape& shape, const Sharding& sharding,
+                            const Mesh& mesh) {
   int64_t parts = 1;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (sharding[axis] >= 0) parts *= mesh[axis];

@@ -21,7 +21,7 @@ namespace meshwright::space {
 using Mesh = base::Mesh;
 using Sharding = base::AxisDims;
 
-int64_t DeviceCount(const Mesh& mesh);
+int64_t CountDevices(const Mesh& mesh);
 
 // Drops splits that do not divide the dimension evenly.
 Sharding Legalize(const Sharding& sharding, const std::vector<int64_t>& dims,
@@ -35,8 +35,8 @@ hlo::OpSharding ToProto(const Sharding& sharding, const ir::Shape& shape,
                         const Mesh& mesh);
 
 // Bytes one device holds.
-int64_t BytesPerDevice(const ir::Shape& shape, const Sharding& sharding,
-                       const Mesh& mesh);
+int64_t CountBytesPerDevice(const ir::Shape& shape, const Sharding& sharding,
+                            const Mesh& mesh);
 
 // "replicated", "dim 0 over axis 1"; for people and plans.
 std::string Describe(const Sharding& sharding);

@@ -117,7 +117,7 @@ class ByteCounter : segmenter::SegmentView {
   }
 
   int64_t Bytes(int value, const Sharding& sharding) const {
-    return BytesPerDevice(At(value).shape, sharding, mesh_);
+    return CountBytesPerDevice(At(value).shape, sharding, mesh_);
   }
   Sharding Own(int value) const {
     return annotation_.GetSharding(value, At(value).shape, mesh_);

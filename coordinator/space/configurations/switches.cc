@@ -109,7 +109,7 @@ void AppendGrouped(const Analysis& analysis, const SegmentGraph& graph,
     Configuration grouped = plain;
     grouped.recompute = true;
     grouped.role = role;
-    Describe(RoleName(role), grouped);
+    Describe(NameRole(role), grouped);
     type.configurations.push_back(std::move(grouped));
   }
 }

@@ -131,7 +131,7 @@ TEST_P(SwitchesTest, EverySplitDivides) {
     for (size_t v = 0; v < it_.graph(type).values.size(); ++v) {
       const int value = static_cast<int>(v);
       const std::vector<int64_t> *dims =
-          ir::UniformDims(it_.at(type, value).shape);
+          ir::CollectUniformDims(it_.at(type, value).shape);
       Sharding raw;
       for (const AxisAnnotation &axis : configuration.annotation.axes) {
         raw.push_back(axis.split[value]);
@@ -254,7 +254,7 @@ TEST_P(SwitchesTest, DataParallelStateIsSplitOverTheDataAxes) {
   EXPECT_GT(full->saved_bytes, plain->saved_bytes);
   EXPECT_LE(full->saved_bytes,
             plain->saved_bytes + plain->persistent_bytes / 3);
-  const int64_t devices = DeviceCount(it_.mesh);
+  const int64_t devices = CountDevices(it_.mesh);
   const int64_t whole = plain->persistent_bytes;
   EXPECT_LE(full->persistent_bytes, whole / devices + whole / 16);
   EXPECT_NEAR(static_cast<double>(zero->persistent_bytes),

@@ -210,7 +210,7 @@ double MomentScale(const Module& module) {
       std::any_of(module.instructions.begin(), module.instructions.end(),
                   [](const ir::Instruction& it) {
                     return ir::IsFloating(it.shape.element_type) &&
-                           ir::ElementBytes(it.shape.element_type) < 4;
+                           ir::CountElementBytes(it.shape.element_type) < 4;
                   });
   return half ? kHalfPrecisionMomentScale : kMomentScale;
 }

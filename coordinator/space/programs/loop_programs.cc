@@ -35,8 +35,8 @@ int64_t KeptTrips(const Analysis& analysis, const SegmentGraph& graph) {
 int64_t CountOuterTrips(const Analysis& analysis, const SegmentGraph& graph) {
   int64_t trips = 1;
   for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
-    trips = std::max(trips,
-                     segmenter::TripsAround(analysis, graph.values[i].origin));
+    trips = std::max(
+        trips, segmenter::CountTripsAround(analysis, graph.values[i].origin));
   }
   return trips;
 }

@@ -27,7 +27,8 @@ class AccumulationTest : public testing::Test {
   }
 
   bool IsInside(const SegmentGraph& graph, int value) const {
-    return segmenter::TripsAround(analysis_, graph.values[value].origin) > 1;
+    return segmenter::CountTripsAround(analysis_, graph.values[value].origin) >
+           1;
   }
 
   // Of all configurations whose segment has blocks.
@@ -139,8 +140,8 @@ TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
                 entered.sharding().SerializeAsString());
       EXPECT_EQ(trip.UserOpcodes(sum), std::multiset<std::string>{"add"});
       if (entered.shape().dimensions_size() == 0) continue;  // of the loss
-      bytes += BytesPerDevice(*ir::ShapeFromProto(entered.shape()), {-1, -1},
-                              {1, 2});
+      bytes += CountBytesPerDevice(*ir::ShapeFromProto(entered.shape()),
+                                   {-1, -1}, {1, 2});
     }
     int64_t parameters = 0;
     for (const auto& [argument, updated] : graph.state) {
@@ -149,7 +150,7 @@ TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
       parameters +=
           analysis_.passes.roles[at.attributes().parameter_number()] ==
                   segmenter::ArgumentRole::kParameter
-              ? BytesPerDevice(at.shape, {-1, -1}, {1, 2})
+              ? CountBytesPerDevice(at.shape, {-1, -1}, {1, 2})
               : 0;
     }
     EXPECT_EQ(bytes, parameters);

@@ -27,7 +27,7 @@ v1::Program MakeReshardingProgram(const ir::Shape& shape, const Sharding& from,
     outputs.push_back(writer.AddOp("copy", shape, {cotangent}, before));
   }
   program.set_hlo_module(writer.Finish(outputs, {}).SerializeAsString());
-  program.set_num_partitions(static_cast<int>(DeviceCount(context.mesh)));
+  program.set_num_partitions(static_cast<int>(CountDevices(context.mesh)));
   program.set_key(ComputeProgramKey(program, context));
   return program;
 }

@@ -90,7 +90,7 @@ class SegmentWriter : segmenter::SegmentView {
     }
     program_.set_hlo_module(
         writer_.Finish(outputs, aliases).SerializeAsString());
-    program_.set_num_partitions(static_cast<int>(DeviceCount(mesh_)));
+    program_.set_num_partitions(static_cast<int>(CountDevices(mesh_)));
     return std::move(program_);
   }
 
@@ -119,7 +119,7 @@ class SegmentWriter : segmenter::SegmentView {
   // ---- what the program is made of ----
 
   bool IsInside(int i) const {
-    return segmenter::TripsAround(analysis_, Origin(i)) > 1;
+    return segmenter::CountTripsAround(analysis_, Origin(i)) > 1;
   }
   // All, or what the outputs wanted are made of.
   void FindNeeded() {
@@ -202,7 +202,7 @@ class SegmentWriter : segmenter::SegmentView {
   bool IsOuterCarry(int i) const {
     const ir::Instruction& it = At(i);
     return it.opcode == ir::Opcode::kCarry && !IsKeptBoundary(i) &&
-           segmenter::TripsAround(analysis_, it.operands[0]) == 1;
+           segmenter::CountTripsAround(analysis_, it.operands[0]) == 1;
   }
 
   std::vector<GroupLink> HandedOn() const {

@@ -43,7 +43,7 @@ std::vector<int> ListExits(const std::vector<GroupLink>& links) {
 
 }  // namespace
 
-std::string RoleName(const GroupRole& role) {
+std::string NameRole(const GroupRole& role) {
   if (!role.handed) return "recompute, first of a group";
   return role.hands_on ? "recompute, inside a group"
                        : "recompute, last of a group";

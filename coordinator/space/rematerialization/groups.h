@@ -39,7 +39,7 @@ struct GroupRole {
 };
 
 // "recompute, first of a group", ...
-std::string RoleName(const GroupRole& role);
+std::string NameRole(const GroupRole& role);
 
 // Value indices of equal graphs: the exit of one segment is the entry of the
 // next.

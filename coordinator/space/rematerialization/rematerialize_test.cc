@@ -149,7 +149,7 @@ TEST(RecomputeTest, ALayerKeepsWhatEntersIt) {
     for (const segmenter::BoundaryPair& entry : graph.entries) {
       const ir::Shape& shape =
           analysis.module.at(graph.values[entry.activation].origin).shape;
-      entering += BytesPerDevice(
+      entering += CountBytesPerDevice(
           shape,
           it.annotation.GetSharding(entry.activation, shape, analysis.mesh),
           analysis.mesh);

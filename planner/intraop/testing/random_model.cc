@@ -55,7 +55,7 @@ OpModel RandomModel(uint64_t seed, int operators) {
   return model;
 }
 
-Machine SomeMachine(Mesh mesh, CostKind cost) {
+Machine MakeMachine(Mesh mesh, CostKind cost) {
   Machine machine;
   machine.links = *layout::AlphaBetaLinks::Create(
       std::vector<double>(mesh.size(), 5e-6),

@@ -17,7 +17,7 @@ Operator MatrixOperator(int64_t b, int64_t n, int64_t k);
 OpModel RandomModel(uint64_t seed, int operators);
 
 // Alpha-beta links of 5 us and 20 GB/s on every axis.
-Machine SomeMachine(Mesh mesh, CostKind cost = CostKind::kRoofline);
+Machine MakeMachine(Mesh mesh, CostKind cost = CostKind::kRoofline);
 
 }  // namespace meshwright::intraop
 

@@ -34,8 +34,9 @@ PipelineProblem RandomPipeline(uint64_t seed, const PipelineKind& kind) {
   return problem;
 }
 
-PipelineProblem EqualStages(int stages, int micro_batches, const Stage& stage,
-                            const Transfer& transfer, bool overlap) {
+PipelineProblem MakeEqualStages(int stages, int micro_batches,
+                                const Stage& stage, const Transfer& transfer,
+                                bool overlap) {
   PipelineProblem problem;
   problem.stages.assign(stages, stage);
   problem.transfers.assign(stages - 1, transfer);

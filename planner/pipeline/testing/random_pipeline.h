@@ -20,8 +20,9 @@ struct PipelineKind {
 PipelineProblem RandomPipeline(uint64_t seed, const PipelineKind& kind);
 
 // All stages and all transfers alike.
-PipelineProblem EqualStages(int stages, int micro_batches, const Stage& stage,
-                            const Transfer& transfer, bool overlap = true);
+PipelineProblem MakeEqualStages(int stages, int micro_batches,
+                                const Stage& stage, const Transfer& transfer,
+                                bool overlap = true);
 
 }  // namespace meshwright::pipeline
 

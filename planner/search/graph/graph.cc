@@ -72,7 +72,7 @@ class Builder {
     const problem::Node& node = problem_.nodes[n];
     std::vector<int> allowed;  // empty: all
     if (problem::IsNarrowed(problem_, n)) {
-      allowed = problem::AllowedConfigs(problem_, n);
+      allowed = problem::ListAllowedConfigs(problem_, n);
     }
     const int64_t copies = node.tied ? node.repeat : 1;
     const auto [entry, is_new] = known_.try_emplace(

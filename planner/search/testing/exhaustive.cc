@@ -23,7 +23,7 @@ class Enumeration {
  public:
   explicit Enumeration(const PlanProblem& problem)
       : problem_(problem),
-        limit_(problem::UsableBytes(problem)),
+        limit_(problem::ComputeUsableBytes(problem)),
         self_(problem.types.size(), -1),
         edges_(problem.nodes.size()) {
     for (const problem::SelfEdge& edge : problem.self_edges) {
@@ -31,7 +31,8 @@ class Enumeration {
     }
     for (size_t n = 0; n < problem.nodes.size(); ++n) {
       choice_.emplace_back(problem.nodes[n].repeat, 0);
-      allowed_.push_back(problem::AllowedConfigs(problem, static_cast<int>(n)));
+      allowed_.push_back(
+          problem::ListAllowedConfigs(problem, static_cast<int>(n)));
     }
     // An edge counts once both its ends are chosen.
     for (const problem::Edge& edge : problem.edges) {

@@ -38,7 +38,7 @@ Exhaustive ByEvaluator(const PlanProblem& problem) {
   for (const problem::Node& node : problem.nodes) {
     choice.emplace_back(node.repeat, 0);
   }
-  const std::optional<int64_t> limit = problem::UsableBytes(problem);
+  const std::optional<int64_t> limit = problem::ComputeUsableBytes(problem);
   Exhaustive best;
   do {
     const auto evaluation = problem::Evaluate(problem, choice);

@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<Alternative>> FindAlternatives(
           without.forbidden[node].push_back(config);
         }
       }
-      is_left = is_left && !problem::AllowedConfigs(without, node).empty();
+      is_left = is_left && !problem::ListAllowedConfigs(without, node).empty();
     }
     if (!is_left) continue;
     ASSIGN_OR_RETURN(Answer answer, Solve(without, options));

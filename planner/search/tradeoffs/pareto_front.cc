@@ -23,7 +23,7 @@ class Tracer {
       : problem_(problem), points_(points), options_(options) {}
 
   absl::StatusOr<MemoryFront> Run() {
-    const int64_t max_bytes = problem::UsableBytes(problem_).value_or(
+    const int64_t max_bytes = problem::ComputeUsableBytes(problem_).value_or(
         std::numeric_limits<int64_t>::max());
     problem_.headroom_percent = 0;
     ASSIGN_OR_RETURN(const bool is_feasible, Search(max_bytes));

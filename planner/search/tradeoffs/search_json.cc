@@ -42,7 +42,7 @@ std::string AnswerToJson(const problem::PlanProblem& problem,
       document[figure] = nullptr;
     }
     document["least_memory_bytes"] = Optional(answer.least_memory_bytes);
-    document["limit_bytes"] = Optional(problem::UsableBytes(problem));
+    document["limit_bytes"] = Optional(problem::ComputeUsableBytes(problem));
   }
   document["solver"] = answer.solver;
   document["solve_seconds"] = answer.elapsed.count();
@@ -65,7 +65,7 @@ std::string FrontToJson(const problem::PlanProblem& problem,
   }
   document["complete"] = front.is_complete;
   document["least_memory_bytes"] = Optional(front.least_memory_bytes);
-  document["limit_bytes"] = Optional(problem::UsableBytes(problem));
+  document["limit_bytes"] = Optional(problem::ComputeUsableBytes(problem));
   document["solve_seconds"] = front.elapsed.count();
   return document.dump();
 }

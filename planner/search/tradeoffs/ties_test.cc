@@ -44,7 +44,7 @@ std::optional<Choice> FirstThatTies(const PlanProblem& problem,
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return copies[a] > copies[b]; });
-  const auto limit = problem::UsableBytes(problem);
+  const auto limit = problem::ComputeUsableBytes(problem);
   std::vector<int> at(problem.types.size(), 0);
   while (true) {
     Choice choice;

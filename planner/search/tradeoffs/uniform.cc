@@ -78,7 +78,7 @@ class Maker {
       const int at = *found;
       out_.copies[at] += node.repeat;
       const std::vector<int> allowed =
-          problem::AllowedConfigs(problem_, static_cast<int>(n));
+          problem::ListAllowedConfigs(problem_, static_cast<int>(n));
       for (size_t c = 0; c < configs.size(); ++c) {
         const int config = static_cast<int>(c);
         Time& time = times_[at][c];

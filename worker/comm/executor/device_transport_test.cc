@@ -185,7 +185,7 @@ class DeviceTransportTest : public testing::Test {
 
 TEST_F(DeviceTransportTest, EveryStrategyGivesEveryReceiverTheSlice) {
   for (const Strategy strategy : kStrategies) {
-    SCOPED_TRACE(StrategyName(strategy));
+    SCOPED_TRACE(NameStrategy(strategy));
     Group group(6);
     group.AddAllSizes(strategy);
     const int64_t before = fabric_.bytes();
@@ -259,7 +259,7 @@ TEST(NcclLibraryTest, TheInstalledOneTellsItsVersionAndNamesChannels) {
   const auto nccl = NcclLibrary::Load();
   if (!nccl.ok()) GTEST_SKIP() << "no NCCL here: " << nccl.status().message();
   EXPECT_GE((*nccl)->version, NcclLibrary::kMinVersion);
-  EXPECT_THAT((*nccl)->VersionText(),
+  EXPECT_THAT((*nccl)->FormatVersion(),
               testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
   NcclId one, other;
   ASSERT_EQ((*nccl)->get_unique_id(&one), 0);

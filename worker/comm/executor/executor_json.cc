@@ -23,7 +23,7 @@ void ReadHostId(const JsonValue& value, const Plan& plan, int& host) {
   std::string id;
   base::ReadJsonValue(value, id);
   if (value.HasFailed()) return;
-  const absl::StatusOr<int> found = HostNamed(plan, id);
+  const absl::StatusOr<int> found = FindHostNamed(plan, id);
   if (found.ok()) {
     host = *found;
   } else {
@@ -36,7 +36,7 @@ void ReadStrategy(const JsonValue& value, Strategy& strategy) {
   std::string name;
   base::ReadJsonValue(value, name);
   if (value.HasFailed()) return;
-  const std::optional<Strategy> named = StrategyNamed(name);
+  const std::optional<Strategy> named = ParseStrategy(name);
   if (!named.has_value()) {
     return value.Fail(
         absl::StrCat("is \"", name,
@@ -99,8 +99,8 @@ ordered_json ToJson(const Plan& plan, const TaskReport& report,
   ordered_json json;
   json["id"] = task.id;
   json["role"] = report.sender ? "sender" : "receiver";
-  json["strategy"] = StrategyName(task.strategy);
-  json["chunk_bytes"] = ChunkBytes(plan, task);
+  json["strategy"] = NameStrategy(task.strategy);
+  json["chunk_bytes"] = FindChunkBytes(plan, task);
   json["scheduled_start_s"] = slot.start_seconds;
   json["scheduled_end_s"] = slot.end_seconds;
   json["start_s"] = OrNull(report.start_seconds);

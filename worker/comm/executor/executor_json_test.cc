@@ -31,7 +31,8 @@ TEST(ExecutorJsonTest, TheTransportIsTcpUnlessThePlanSaysNccl) {
   const auto nccl = with("\"nccl\"");
   ASSERT_TRUE(nccl.ok()) << nccl.status();
   EXPECT_EQ(nccl->plan.carrier, Carrier::kNccl);
-  EXPECT_NE(Fingerprint(nccl->plan), Fingerprint(PlanFromJson(kPlan)->plan));
+  EXPECT_NE(ComputeFingerprint(nccl->plan),
+            ComputeFingerprint(PlanFromJson(kPlan)->plan));
   EXPECT_EQ(with("\"ib\"").status().message(),
             "transport is \"ib\"; it is tcp or nccl");
 }
@@ -48,7 +49,7 @@ TEST(ExecutorJsonTest, APlanIsRead) {
   ASSERT_EQ(plan.tasks.size(), 1u);
   EXPECT_EQ(plan.tasks[0].strategy, Strategy::kSendReceive);
   EXPECT_EQ(plan.tasks[0].chunks, 5);
-  EXPECT_EQ(ChunkBytes(plan, plan.tasks[0]), 20);
+  EXPECT_EQ(FindChunkBytes(plan, plan.tasks[0]), 20);
 }
 
 TEST(ExecutorJsonTest, EveryFaultNamesItsField) {

@@ -37,7 +37,7 @@ struct Options {
 
 int Fail(const absl::Status& status) {
   std::cerr << "meshwright-comm: " << status.message() << "\n";
-  return base::ExitStatus(status);
+  return base::ToExitStatus(status);
 }
 
 absl::Status WriteAll(const Plan& plan, int self, const std::string& folder,
@@ -116,7 +116,7 @@ absl::StatusOr<Outcome> Execute(const Options& options) {
     return absl::InvalidArgumentError(
         "which host is this? Give --host, or \"host\" in the plan");
   }
-  ASSIGN_OR_RETURN(const int self, HostNamed(file.plan, id));
+  ASSIGN_OR_RETURN(const int self, FindHostNamed(file.plan, id));
   ASSIGN_OR_RETURN(Outcome outcome, RunPlan(options, file.plan, self));
   if (options.json) {
     std::cout << ReportJson(file.plan, self, outcome) << "\n";

@@ -98,7 +98,7 @@ TEST(RankTest, BroadcastReachesAnyNumberOfReceivers) {
 
 TEST(RankTest, EveryStrategyGivesEveryReceiverTheSlice) {
   for (const Strategy strategy : kStrategies) {
-    SCOPED_TRACE(StrategyName(strategy));
+    SCOPED_TRACE(NameStrategy(strategy));
     Group group(6);
     group.AddAllSizes(strategy);
     ExpectDone(group, group.Run());
@@ -153,7 +153,7 @@ constexpr int64_t kIntoPayload = 32 + 64 + 32 + 32 + 5'000;
 
 TEST(RankTest, ABitFlippedOnTheChannelFailsTheChecksumEverywhere) {
   for (const Strategy strategy : kStrategies) {
-    SCOPED_TRACE(StrategyName(strategy));
+    SCOPED_TRACE(NameStrategy(strategy));
     Group group(4);
     group.Add("before", 1'000, 3, {2}, strategy, 1);
     group.Add("slice", 200'000, 0, {1, 2, 3}, strategy, 1);
@@ -183,7 +183,7 @@ TEST(RankTest, ABitFlippedAtARelayIsFoundBehindIt) {
 TEST(RankTest, APeerThatDiesIsAnErrorOnEveryOther) {
   for (const Strategy strategy : kStrategies) {
     for (int victim = 1; victim < 4; ++victim) {
-      SCOPED_TRACE(StrategyName(strategy) + std::to_string(victim));
+      SCOPED_TRACE(NameStrategy(strategy) + std::to_string(victim));
       Group group(5);
       // Done before the death, and still not to be seen.
       group.Add("before", 2'000, 4, {0, 1, 2, 3}, strategy, 1);

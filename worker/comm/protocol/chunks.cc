@@ -64,7 +64,7 @@ int CountHops(const Plan& plan, const Task& task) {
   return 1;
 }
 
-int64_t ChunkBytes(const Plan& plan, const Task& task) {
+int64_t FindChunkBytes(const Plan& plan, const Task& task) {
   const int64_t chunks =
       task.chunks != 0
           ? task.chunks

@@ -37,7 +37,7 @@ int CountHops(const Plan& plan, const Task& task);
 // ceil(size / chunks), with the task's own number of chunks where it has one.
 // It is at most kMaxChunkBytes and at most what crosses the link in an eighth
 // of the deadline. A chunk on its way must not look like a link that is down.
-int64_t ChunkBytes(const Plan& plan, const Task& task);
+int64_t FindChunkBytes(const Plan& plan, const Task& task);
 
 }  // namespace meshwright::worker::comm
 

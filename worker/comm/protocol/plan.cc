@@ -116,11 +116,11 @@ absl::Status ValidateNumbers(const Plan& plan) {
 
 }  // namespace
 
-std::string StrategyName(Strategy strategy) {
+std::string NameStrategy(Strategy strategy) {
   return kNames[static_cast<int>(strategy)];
 }
 
-std::optional<Strategy> StrategyNamed(const std::string& name) {
+std::optional<Strategy> ParseStrategy(const std::string& name) {
   const auto* const found =
       std::find(std::begin(kNames), std::end(kNames), name);
   if (found == std::end(kNames)) return std::nullopt;
@@ -141,7 +141,7 @@ absl::Status Validate(const Plan& plan) {
   return {};
 }
 
-std::string Fingerprint(const Plan& plan) {
+std::string ComputeFingerprint(const Plan& plan) {
   base::Fingerprinter print;
   print.Add(static_cast<int64_t>(plan.hosts.size()));
   for (const Host& host : plan.hosts) print.Add(host.id).Add(host.node);
@@ -149,13 +149,13 @@ std::string Fingerprint(const Plan& plan) {
   print.Add(absl::StrCat(plan.link.alpha, " ", plan.link.beta));
   for (const Task& task : plan.tasks) {
     print.Add(task.id).Add(task.size_bytes).Add(task.sender);
-    print.Add(StrategyName(task.strategy)).Add(task.chunks);
+    print.Add(NameStrategy(task.strategy)).Add(task.chunks);
     print.Add(absl::StrJoin(task.receivers, ","));
   }
   return print.Hex();
 }
 
-absl::StatusOr<int> HostNamed(const Plan& plan, const std::string& id) {
+absl::StatusOr<int> FindHostNamed(const Plan& plan, const std::string& id) {
   std::vector<std::string> ids;
   for (size_t i = 0; i < plan.hosts.size(); ++i) {
     if (plan.hosts[i].id == id) return static_cast<int>(i);

@@ -33,8 +33,8 @@ enum class Strategy {
   kBroadcast,        // chunk after chunk along a chain of all receivers
 };
 
-std::string StrategyName(Strategy strategy);  // send_receive, ...
-std::optional<Strategy> StrategyNamed(const std::string& name);
+std::string NameStrategy(Strategy strategy);  // send_receive, ...
+std::optional<Strategy> ParseStrategy(const std::string& name);
 
 struct Host {
   std::string id;
@@ -72,10 +72,10 @@ absl::Status Validate(const Plan& plan);
 
 // Equal for plans that move the same bytes in the same order; addresses and
 // timeouts may differ (a proxy, a slow host). Call on a valid plan.
-std::string Fingerprint(const Plan& plan);
+std::string ComputeFingerprint(const Plan& plan);
 
 // The index of `id` among the hosts; kInvalidArgument lists them.
-absl::StatusOr<int> HostNamed(const Plan& plan, const std::string& id);
+absl::StatusOr<int> FindHostNamed(const Plan& plan, const std::string& id);
 
 // Tasks of one host, in order.
 struct Ports {

@@ -98,13 +98,13 @@ TEST(PlanTest, PortsAndPeers) {
 }
 
 TEST(PlanTest, TheFingerprintIsOfWhatMoves) {
-  const std::string print = Fingerprint(FourHosts());
+  const std::string print = ComputeFingerprint(FourHosts());
   Plan plan = FourHosts();
   plan.hosts[1].address = "elsewhere:1";
   plan.connect_seconds = 1;
-  EXPECT_EQ(Fingerprint(plan), print);
+  EXPECT_EQ(ComputeFingerprint(plan), print);
   plan.tasks[0].receivers = {3, 2};
-  EXPECT_NE(Fingerprint(plan), print);
+  EXPECT_NE(ComputeFingerprint(plan), print);
 }
 
 TEST(ScheduleTest, StartsWhenPortsAreFree) {
@@ -155,8 +155,8 @@ TEST(ChunksTest, OddLinksKeepWithinTheBounds) {
 
 TEST(ChunksTest, AChunkOnItsWayDoesNotLookLikeADeadLink) {
   Plan plan = FourHosts();
-  plan.link.beta = 1e-4;                               // 10 kB/s
-  EXPECT_EQ(ChunkBytes(plan, plan.tasks[1]), 12'500);  // 10 s / 8
+  plan.link.beta = 1e-4;                                   // 10 kB/s
+  EXPECT_EQ(FindChunkBytes(plan, plan.tasks[1]), 12'500);  // 10 s / 8
 }
 
 TEST(FrameTest, WhatIsEncodedIsDecoded) {

@@ -19,7 +19,7 @@ Transfer::Transfer(const Plan& plan, const Task& task, int self,
                    std::span<std::byte> staging)
     : bytes_(bytes),
       staging_(staging),
-      chunk_bytes_(ChunkBytes(plan, task)),
+      chunk_bytes_(FindChunkBytes(plan, task)),
       checksum_(bytes) {
   const std::vector<TransferStep> steps = MakeTransferSteps(plan, task);
   for (size_t i = 0; i < steps.size(); ++i) {

@@ -46,7 +46,7 @@ void AddAllGather(const Task& task, std::span<const int> group,
 
 }  // namespace
 
-std::vector<int> ChainOrder(const Plan& plan, const Task& task) {
+std::vector<int> OrderChain(const Plan& plan, const Task& task) {
   std::vector<std::string_view> nodes = {plan.hosts[task.sender].node};
   for (const int receiver : task.receivers) {
     nodes.push_back(plan.hosts[receiver].node);
@@ -60,7 +60,7 @@ std::vector<int> ChainOrder(const Plan& plan, const Task& task) {
 
 std::vector<TransferStep> MakeTransferSteps(const Plan& plan,
                                             const Task& task) {
-  const std::vector<int> order = ChainOrder(plan, task);
+  const std::vector<int> order = OrderChain(plan, task);
   const Range all = {0, task.size_bytes};
   std::vector<TransferStep> steps;
   switch (task.strategy) {

@@ -37,7 +37,7 @@ struct TransferStep {
 
 // The receivers node by node (a node where its first rank stands, that of
 // the sender first), so that a chain enters each node once.
-std::vector<int> ChainOrder(const Plan& plan, const Task& task);
+std::vector<int> OrderChain(const Plan& plan, const Task& task);
 
 std::vector<TransferStep> MakeTransferSteps(const Plan& plan, const Task& task);
 

@@ -55,7 +55,7 @@ TEST(TransferStepsTest, LocalAllGatherStaysWithinTheNodes) {
 TEST(TransferStepsTest, AChainEntersEachNodeOnceAndItsSendersFirst) {
   const Plan plan = Hosts(6, 2);
   const std::vector<int> order = {1, 4, 5, 2, 3};
-  EXPECT_EQ(ChainOrder(plan, SliceTo({4, 2, 1, 5, 3}, Strategy::kBroadcast, 1)),
+  EXPECT_EQ(OrderChain(plan, SliceTo({4, 2, 1, 5, 3}, Strategy::kBroadcast, 1)),
             order);
 }
 
@@ -132,7 +132,7 @@ TEST(TransferStepsTest, EveryReceiverGetsEveryByteOnceUnderEveryStrategy) {
     Task task = SliceTo(receivers, static_cast<Strategy>(random() % 4),
                         1 + static_cast<int64_t>(random() % 60));
     task.chunks = 1 + static_cast<int64_t>(random() % task.size_bytes);
-    SCOPED_TRACE(absl::StrCat(StrategyName(task.strategy), " to ",
+    SCOPED_TRACE(absl::StrCat(NameStrategy(task.strategy), " to ",
                               receivers.size(), ", ", task.size_bytes,
                               " bytes in ", task.chunks));
     Replay(plan, task, random).Run();

@@ -14,7 +14,9 @@
 //
 // Threads: those of control: all in Run's. Channels are looked after by a
 // timer, every 20 us while they move and up to every ms while nothing comes.
-// Errors: a channel that fails or does not come up is a Lost of its peer.
+// Errors: a peer is Lost with kDataLoss when it speaks of channels out of turn,
+// with kDeadlineExceeded when its channel does not come up, with those of the
+// channel (device_channels.h); kCancelled from Place once Run is over.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_DEVICE_TRANSPORT_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_DEVICE_TRANSPORT_H_
 

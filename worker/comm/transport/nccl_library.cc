@@ -27,7 +27,7 @@ absl::StatusOr<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load(
       nccl->ToStatus(nccl->get_version(&nccl->version), "telling its version"));
   if (nccl->version < kMinVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
-        name, " is NCCL ", nccl->VersionText(), "; install 2.14 or later"));
+        name, " is NCCL ", nccl->FormatVersion(), "; install 2.14 or later"));
   }
   RETURN_IF_ERROR(library.Find("ncclGetUniqueId", &nccl->get_unique_id));
   RETURN_IF_ERROR(library.Find("ncclCommInitRankConfig", &nccl->comm_init));
@@ -39,7 +39,7 @@ absl::StatusOr<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load(
   return nccl;
 }
 
-std::string NcclLibrary::VersionText() const {
+std::string NcclLibrary::FormatVersion() const {
   return absl::StrCat(version / 10000, ".", version / 100 % 100, ".",
                       version % 100);
 }

@@ -43,7 +43,7 @@ struct NcclLibrary {
       const std::string& path = "");
 
   // "2.32.3"
-  std::string VersionText() const;
+  std::string FormatVersion() const;
   // kUnavailable in NCCL's words, unless it succeeded or is under way.
   absl::Status ToStatus(int result, const char* what) const;
 

@@ -10,7 +10,7 @@ TcpTransport::TcpTransport(const Plan& plan, int self, TcpListener listener)
     : plan_(plan),
       self_(self),
       listener_(std::move(listener)),
-      fingerprint_(Fingerprint(plan)),
+      fingerprint_(ComputeFingerprint(plan)),
       deadline_(ToDuration(plan.deadline_seconds)),
       tick_(listener_),
       end_(listener_),
