@@ -319,8 +319,9 @@ TEST_P(ProfileStoreConformance, RefusesRowsThatAreNone) {
   v1::ProfileResult forged = MakeMeasured("k");
   forged.mutable_measurement()->set_minimum_ns(-1);
   for (const v1::ProfileResult& row :
-       {without_key, forged, Row("k", v1::OUTCOME_UNSPECIFIED),
-        Row("k", v1::TRANSIENT), Row("k", v1::PRUNED)}) {
+       {without_key, forged, MakeMeasured("k", 1),
+        Row("k", v1::OUTCOME_UNSPECIFIED), Row("k", v1::TRANSIENT),
+        Row("k", v1::PRUNED)}) {
     EXPECT_EQ(store_->Record(row, {}).code(),
               absl::StatusCode::kInvalidArgument);
   }
