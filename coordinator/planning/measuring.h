@@ -55,7 +55,7 @@ class Measuring {
             const jobs::ProgressFunction& progress);
 
   // Takes the rows there are; `retry_failures`: but for those of programs that
-  // failed, which Measure then runs once more.
+  // failed, which Measure then runs once more. Programs in quarantine stay.
   absl::Status Lookup(const std::vector<v1::Program>& programs,
                       bool retry_failures = false);
 

@@ -311,10 +311,12 @@ TEST_F(MeasuringTest, AProgramThatCrashedIsInQuarantineUntilARetry) {
   ASSERT_TRUE(row.ok()) << row.status();
   EXPECT_EQ(row->at(programs_[0].key()).log(), "") << "not in the row";
 
-  Measuring second = Make(measurer);
-  ASSERT_TRUE(second.Lookup(programs_).ok());
-  ASSERT_TRUE(second.Measure(All()).ok());
-  EXPECT_THAT(measurer.batches, ElementsAre(2));
+  for (const bool retry_failures : {false, true}) {
+    Measuring second = Make(measurer);
+    ASSERT_TRUE(second.Lookup(programs_, retry_failures).ok());
+    ASSERT_TRUE(second.Measure(All()).ok());
+    EXPECT_THAT(measurer.batches, ElementsAre(2));
+  }
 
   ASSERT_TRUE(store_.RetryQuarantined(programs_[0].key()).ok());
   Measuring third = Make(measurer);

@@ -161,7 +161,7 @@ struct DamagedRow {
 struct LookupOptions {
   std::string team = kSharedPool;  // its rows, then those of the shared pool
   // Leave failures out, so that their programs are tried again. Measured and
-  // pruned rows always count.
+  // pruned rows always count, and so do those of quarantined programs.
   bool retry_failures = false;
 };
 

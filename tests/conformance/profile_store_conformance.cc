@@ -86,6 +86,27 @@ TEST_P(ProfileStoreConformance, FailuresAreLeftOutToBeTriedAgain) {
   EXPECT_TRUE(results->contains(MakeKey("1")));
 }
 
+TEST_P(ProfileStoreConformance, ARetryOfFailuresLeavesTheQuarantineAlone) {
+  const std::string held = MakeKey("held");
+  const std::string crashing = MakeKey("crashing");
+  for (const char* const team : {store::kSharedPool, "red"}) {
+    ASSERT_TRUE(store_->Record(Row("held", v1::CRASHED), {.team = team}).ok());
+  }
+  ASSERT_TRUE(store_->Record(Row("crashing", v1::CRASHED), {}).ok());
+  ASSERT_TRUE(
+      store_->Quarantine(held, store::kCrashesToQuarantine, "why", "").ok());
+  ASSERT_TRUE(store_->Quarantine(crashing, 1, "why", "").ok());
+  for (const char* const team : {store::kSharedPool, "red"}) {
+    const auto results = store_->Lookup({held, crashing},
+                                        {.team = team, .retry_failures = true});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(results->size(), 1);
+    EXPECT_TRUE(results->contains(held));
+  }
+  ASSERT_TRUE(store_->RetryQuarantined(held).ok());
+  EXPECT_TRUE(store_->Lookup({held}, {.retry_failures = true})->empty());
+}
+
 TEST_P(ProfileStoreConformance, AKeyKeepsItsMeasurementsNewestFirst) {
   for (const int day : {3, 1, 2}) {
     ASSERT_TRUE(
