@@ -12,7 +12,8 @@ bool IsFailure(v1::Outcome outcome) {
 }
 
 bool IsRetried(v1::Outcome outcome, const LookupOptions& options) {
-  return options.retry_failures && IsFailure(outcome);
+  return (options.retry_failures && IsFailure(outcome)) ||
+         (options.retry_time_outs && outcome == v1::TIMED_OUT);
 }
 
 int Rank(v1::Outcome outcome) {

@@ -84,6 +84,10 @@ TEST_P(ProfileStoreConformance, FailuresAreLeftOutToBeTriedAgain) {
   ASSERT_TRUE(results.ok());
   EXPECT_EQ(results->size(), 1);
   EXPECT_TRUE(results->contains(MakeKey("1")));
+  const auto in_time = store_->Lookup(keys, {.retry_time_outs = true});
+  ASSERT_TRUE(in_time.ok());
+  EXPECT_EQ(in_time->size(), 4);
+  EXPECT_FALSE(in_time->contains(MakeKey(absl::StrCat(v1::TIMED_OUT))));
 }
 
 TEST_P(ProfileStoreConformance, ARetryOfFailuresLeavesTheQuarantineAlone) {
