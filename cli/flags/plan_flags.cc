@@ -24,7 +24,8 @@ CLI::Option* AddPlanFlags(CLI::App& verb, PlanFlags* flags) {
   verb.add_flag("--full-space", flags->full_space,
                 "measure every program, exclude none");
   verb.add_flag("--retry-failures", flags->retry_failures,
-                "run programs that failed before once more");
+                "run programs that failed before once more, but for those in "
+                "quarantine");
   verb.add_option(
       "--xla-flags", flags->xla_flags,
       "XLA_FLAGS, like --xla-flags=--xla_cpu_enable_fast_math=true; "

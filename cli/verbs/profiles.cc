@@ -304,7 +304,8 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
   AddUpkeepVerbs(*parent, context);
 
   CLI::App* const quarantine = parent->add_subcommand(
-      "quarantine", "programs that crash, and rows that are damaged");
+      "quarantine",
+      "programs that crash or time out, and rows that are damaged");
   quarantine->require_subcommand(0, 1);
   const auto [list, list_flags] =
       AddVerb(*quarantine, context, "list",

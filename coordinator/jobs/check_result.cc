@@ -31,7 +31,7 @@ std::string FindFault(const v1::Program& program,
   const bool has_times = !program.compile_only();
   if (!has_times && row.outcome() == v1::MEASURED &&
       row.measurement().minimum_ns() == 0) {
-    row.mutable_measurement()->set_minimum_ns(1);
+    row.mutable_measurement()->set_minimum_ns(store::kMaximumExecutionNs);
   }
   return store::FindFault(row);
 }

@@ -52,6 +52,12 @@ TEST(CheckResultTest, NegativeEmptyAndAbsurdFiguresAreNamed) {
               }),
               HasSubstr("0 ns"));
   EXPECT_THAT(FaultAfter([](auto& it) {
+                it.mutable_measurement()->set_minimum_ns(1);
+                it.mutable_measurement()->set_compute_ns(1);
+                it.mutable_measurement()->clear_communication_ns();
+              }),
+              HasSubstr("1 ns is below the 100 ns"));
+  EXPECT_THAT(FaultAfter([](auto& it) {
                 v1::Measurement& hours = *it.mutable_measurement();
                 hours.set_minimum_ns(int64_t{1} << 60);
               }),

@@ -103,7 +103,8 @@ absl::StatusOr<v1::CoverageReport> CoverPlan(
   }
   ASSIGN_OR_RETURN(const store::Results rows,
                    dependencies.store->Lookup(
-                       keys, {.retry_failures = request.retry_failures()}));
+                       keys, {.retry_failures = request.retry_failures(),
+                              .retry_time_outs = true}));
   v1::CoverageReport report;
   report.set_model(request.model_name());
   for (const int64_t size : request.mesh().shape()) report.add_mesh(size);
@@ -113,7 +114,7 @@ absl::StatusOr<v1::CoverageReport> CoverPlan(
   AverageCost own;
   for (const auto& [key, row] : rows) {
     // As Measuring::Lookup takes them.
-    if (row.outcome() == v1::TIMED_OUT || row.outcome() == v1::PRUNED) continue;
+    if (row.outcome() == v1::PRUNED) continue;
     if (row.outcome() == v1::MEASURED) {
       report.set_measured(report.measured() + 1);
       if (IsNoisy(row)) report.set_noisy(report.noisy() + 1);

@@ -46,6 +46,7 @@ class FullSpaceTest : public testing::Test {
     jobs::FakeMeasurer measurer;
     measurer.machine = measurer_.machine;
     measurer.noise = measurer_.noise;
+    measurer.interaction = measurer_.interaction;
     auto plan =
         MakePlan(request, {&empty, &measurer}, [](const v1::PlanProgress&) {});
     EXPECT_TRUE(plan.ok()) << plan.status();
@@ -108,6 +109,16 @@ TEST_P(MachinesTest, NoiseCostsNoMoreThanItself) {
   const v1::Plan all = FullPlan(Request(GetParam().model));
   EXPECT_LE(measurer_.programs, selection::kMaxPrograms);
   EXPECT_LE(FastestSeconds(few), FastestSeconds(all) * 1.01);
+}
+
+// Halves do not tell what their whole costs then.
+TEST_P(MachinesTest, NeighboursThatInteractCostLittle) {
+  measurer_.interaction = 0.1;
+  const v1::Plan few = Plan(Request(GetParam().model));
+  const v1::Plan all = FullPlan(Request(GetParam().model));
+  EXPECT_LE(measurer_.programs, selection::kMaxPrograms);
+  EXPECT_LE(FastestSeconds(few), FastestSeconds(all) * 1.03);
+  EXPECT_LE(few.lower_bound_seconds(), FastestSeconds(all) * (1 + 1e-9));
 }
 
 TEST_P(MachinesTest, AMemoryLimitDoesNotChangeThat) {

@@ -40,18 +40,19 @@ absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs,
   for (const v1::Program& program : programs) {
     if (!results_.contains(program.key())) keys.push_back(program.key());
   }
+  // A program that times out may have met a bad moment of its machine; three
+  // times, and it is in quarantine.
   ASSIGN_OR_RETURN(
       store::Results rows,
-      dependencies_.store->Lookup(keys, {.retry_failures = retry_failures}));
+      dependencies_.store->Lookup(
+          keys, {.retry_failures = retry_failures, .retry_time_outs = true}));
   std::vector<std::string> known;
   for (const v1::Program& program : programs) {
     const auto found = rows.find(program.key());
     if (found == rows.end() || results_.contains(program.key())) continue;
     v1::ProfileResult& row = found->second;
-    // A program that does not compile never will, and one that crashed three
-    // times is in quarantine; one that timed out may have met a bad moment of
-    // its machine. A program pruned elsewhere had other rivals.
-    if (row.outcome() == v1::TIMED_OUT || row.outcome() == v1::PRUNED) continue;
+    // A program pruned elsewhere had other rivals.
+    if (row.outcome() == v1::PRUNED) continue;
     if (row.outcome() != v1::MEASURED) NoteFailure(program, row);
     results_[program.key()] = std::move(row);
     known.push_back(program.key());
@@ -179,8 +180,10 @@ absl::Status Measuring::Take(const v1::Program& program,
                      .origin = store::MakeOrigin(result, machine_),
                      .program = program.hlo_module()};
   entry.result.clear_log();
-  const std::string reason =
-      absl::StrCat(program.label(), ": ", result.reason());
+  const bool is_late = result.outcome() == v1::TIMED_OUT;
+  const std::string reason = absl::StrCat(
+      program.label(), ": ", is_late ? "timed out, " : "", result.reason());
+  if (is_late) entry.crash = {.crashes = 1, .reason = reason, .log = ""};
   if (result.outcome() == v1::CRASHED) {
     // The runner gives up on a program that so many of its children died in.
     entry.crash = {.crashes = store::kCrashesToQuarantine,

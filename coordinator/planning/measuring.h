@@ -54,8 +54,9 @@ class Measuring {
             const space::KeyContext& context,
             const jobs::ProgressFunction& progress);
 
-  // Takes the rows there are; `retry_failures`: but for those of programs that
-  // failed, which Measure then runs once more.
+  // Takes the rows there are, but for those of programs that timed out, or with
+  // `retry_failures` failed; Measure runs these once more. Rows of programs in
+  // quarantine are always taken.
   absl::Status Lookup(const std::vector<v1::Program>& programs,
                       bool retry_failures = false);
 

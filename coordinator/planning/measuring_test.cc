@@ -291,6 +291,29 @@ TEST_F(MeasuringTest, WhatFailedIsRunAgainWhereThatIsAsked) {
   EXPECT_EQ(third.results().at(programs_[0].key()).outcome(), v1::MEASURED);
 }
 
+TEST_F(MeasuringTest, AProgramThatTimesOutThreeTimesIsInQuarantine) {
+  ScriptedMeasurer measurer([](const v1::Program& program, int) {
+    return program.label() == "a" ? Failed(v1::TIMED_OUT)
+                                  : Measured(1000, v1::GOOD);
+  });
+  const auto plan = [&] {
+    Measuring measuring = Make(measurer);
+    ASSERT_TRUE(measuring.Lookup(programs_).ok());
+    ASSERT_TRUE(measuring.Measure(All()).ok());
+    EXPECT_THAT(measuring.notes(), SizeIs(1));
+  };
+  for (int i = 0; i < 5; ++i) plan();
+  EXPECT_THAT(measurer.batches, ElementsAre(2, 1, 1));
+  const auto listed = store_.ListQuarantine();
+  ASSERT_TRUE(listed.ok());
+  ASSERT_THAT(*listed, SizeIs(1));
+  EXPECT_EQ(listed->front().state, store::QuarantineState::kQuarantined);
+  EXPECT_EQ(listed->front().reason, "a: timed out, because");
+  ASSERT_TRUE(store_.RetryQuarantined(programs_[0].key()).ok());
+  plan();
+  EXPECT_THAT(measurer.batches, ElementsAre(2, 1, 1, 1));
+}
+
 TEST_F(MeasuringTest, AProgramThatCrashedIsInQuarantineUntilARetry) {
   ScriptedMeasurer measurer([](const v1::Program& program, int) {
     if (program.label() != "a") return Measured(1000, v1::GOOD);
@@ -311,10 +334,12 @@ TEST_F(MeasuringTest, AProgramThatCrashedIsInQuarantineUntilARetry) {
   ASSERT_TRUE(row.ok()) << row.status();
   EXPECT_EQ(row->at(programs_[0].key()).log(), "") << "not in the row";
 
-  Measuring second = Make(measurer);
-  ASSERT_TRUE(second.Lookup(programs_).ok());
-  ASSERT_TRUE(second.Measure(All()).ok());
-  EXPECT_THAT(measurer.batches, ElementsAre(2));
+  for (const bool retry_failures : {false, true}) {
+    Measuring second = Make(measurer);
+    ASSERT_TRUE(second.Lookup(programs_, retry_failures).ok());
+    ASSERT_TRUE(second.Measure(All()).ok());
+    EXPECT_THAT(measurer.batches, ElementsAre(2));
+  }
 
   ASSERT_TRUE(store_.RetryQuarantined(programs_[0].key()).ok());
   Measuring third = Make(measurer);

@@ -116,6 +116,7 @@ TEST_F(MigrationTest, DamagedAndAbsurdRowsAreSetAside) {
   v1::ProfileResult negative = MakeMeasured("negative");
   negative.mutable_measurement()->set_minimum_ns(-1);
   Insert("shared", negative);
+  Insert("shared", MakeMeasured("impossible", 1));
   Insert("shared", MakeKey("unreadable"), MakeMeasured("unreadable"), "\xff");
   Insert("shared", MakeKey("renamed"), MakeMeasured("renamed"),
          MakeMeasured("another").SerializeAsString());
@@ -132,10 +133,12 @@ TEST_F(MigrationTest, DamagedAndAbsurdRowsAreSetAside) {
     reasons[entry.key] = entry.reason;
   }
   EXPECT_EQ(reasons[MakeKey("negative")], "its minimum is -1 ns");
+  EXPECT_EQ(reasons[MakeKey("impossible")],
+            "its minimum of 1 ns is below the 100 ns that any execution takes");
   EXPECT_EQ(reasons[MakeKey("unreadable")], "it does not parse");
   EXPECT_EQ(reasons[MakeKey("renamed")], "it has another key");
   EXPECT_EQ(reasons["no key"], "its key is not 64 hex digits");
-  EXPECT_EQ(reasons.size(), 4);
+  EXPECT_EQ(reasons.size(), 5);
 }
 
 TEST_F(MigrationTest, ProgramsStay) {

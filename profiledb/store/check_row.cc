@@ -107,6 +107,21 @@ std::string FindBadSize(const v1::Measurement& it) {
   return "";
 }
 
+// Arguments do not count: a look-up reads few rows of a large table. Nor do
+// outputs that alias an argument, as all but little of them may stay.
+std::string FindImpossibleSpeed(const v1::Measurement& it) {
+  if (it.minimum_ns() < kMinimumExecutionNs) {
+    return absl::StrCat("its minimum of ", it.minimum_ns(), " ns is below the ",
+                        kMinimumExecutionNs, " ns that any execution takes");
+  }
+  const int64_t bytes = it.memory().output_bytes() - it.memory().alias_bytes();
+  if (it.minimum_ns() < bytes / kMaximumBytesPerNs) {
+    return absl::StrCat("its minimum of ", it.minimum_ns(),
+                        " ns is too short to write ", bytes, " bytes");
+  }
+  return "";
+}
+
 std::string FindBadCount(const v1::Measurement& it) {
   struct Count {
     const char* name;
@@ -138,6 +153,7 @@ std::string FindBadMeasurement(const v1::Measurement& it) {
   if (std::string fault = FindBadTime(it); !fault.empty()) return fault;
   if (std::string fault = FindBadSample(it); !fault.empty()) return fault;
   if (std::string fault = FindBadSize(it); !fault.empty()) return fault;
+  if (std::string fault = FindImpossibleSpeed(it); !fault.empty()) return fault;
   if (std::string fault = FindBadCount(it); !fault.empty()) return fault;
   if (!(it.other_load() >= 0 && it.other_load() <= 1)) {
     return absl::StrCat("the load beside it is ", it.other_load());

@@ -7,6 +7,8 @@
 //     plan), no outcome, and estimates (estimate_error_ns is set);
 //   * a measurement without a positive minimum, or whose minimum is above the
 //     median or a sample;
+//   * a minimum that no device reaches: below kMinimumExecutionNs, or writing
+//     new outputs faster than kMaximumBytesPerNs;
 //   * times or samples that are negative, or more than an hour for one
 //     execution;
 //   * compute and communication that do not add up to the minimum (compute
@@ -33,7 +35,10 @@
 
 namespace meshwright::store {
 
+inline constexpr int64_t kMinimumExecutionNs = 100;
 inline constexpr int64_t kMaximumExecutionNs = 3'600'000'000'000;
+// 1e14 B/s: twelve times the memory of a B200 (8e12 B/s).
+inline constexpr int64_t kMaximumBytesPerNs = 100'000;
 inline constexpr int64_t kMaximumBytes = int64_t{1} << 50;
 inline constexpr size_t kMaximumResultBytes = 1 << 20;
 inline constexpr size_t kMaximumOriginBytes = 1024;

@@ -53,6 +53,15 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
        [](auto& it) { it.set_reason(std::string(kMaximumResultBytes, 'x')); }},
       {"minimum is 0", figure([](auto& it) { it.set_minimum_ns(0); })},
       {"minimum is -5", figure([](auto& it) { it.set_minimum_ns(-5); })},
+      {"minimum of 99 ns is below", figure([](auto& it) {
+         it.set_minimum_ns(99);
+         it.set_median_ns(99);
+       })},
+      {"1000000 ns is too short to write 110000000000 bytes",
+       figure([](auto& it) {
+         it.mutable_memory()->set_output_bytes(130'000'000'000);
+         it.mutable_memory()->set_alias_bytes(20'000'000'000);
+       })},
       {"more than an hour",
        figure([](auto& it) { it.set_median_ns(kMaximumExecutionNs + 1); })},
       {"median of 999", figure([](auto& it) { it.set_median_ns(999); })},
@@ -137,6 +146,16 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(MakeKey("k")));
     EXPECT_THAT(std::string(status.message()), Not(HasSubstr("\n")));
   }
+}
+
+TEST(CheckRowTest, TakesALookUpInALargeTableAndAnUpdateInPlace) {
+  v1::ProfileResult row = MakeMeasured("k", kMinimumExecutionNs);
+  v1::DeviceMemory& memory = *row.mutable_measurement()->mutable_memory();
+  memory.set_argument_bytes(20'000'000'000);
+  EXPECT_TRUE(CheckRow(row).ok()) << CheckRow(row);
+  memory.set_output_bytes(20'000'000'000);
+  memory.set_alias_bytes(20'000'000'000);
+  EXPECT_TRUE(CheckRow(row).ok()) << CheckRow(row);
 }
 
 TEST(CheckRowTest, KeysAreHexDigitsOfSha256) {

@@ -11,6 +11,11 @@ bool IsFailure(v1::Outcome outcome) {
   return outcome != v1::MEASURED && outcome != v1::PRUNED;
 }
 
+bool IsRetried(v1::Outcome outcome, const LookupOptions& options) {
+  return (options.retry_failures && IsFailure(outcome)) ||
+         (options.retry_time_outs && outcome == v1::TIMED_OUT);
+}
+
 int Rank(v1::Outcome outcome) {
   if (outcome == v1::MEASURED) return 2;
   return outcome == v1::PRUNED ? 1 : 0;

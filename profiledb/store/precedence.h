@@ -20,6 +20,9 @@ namespace meshwright::store {
 // Neither measured nor pruned: worth another try.
 bool IsFailure(v1::Outcome outcome);
 
+// Whether a look-up leaves such a row out, unless its program is quarantined.
+bool IsRetried(v1::Outcome outcome, const LookupOptions& options);
+
 // Measured above pruned above failed.
 int Rank(v1::Outcome outcome);
 

@@ -19,8 +19,8 @@
 //
 // A *damaged* row, met while reading, is set aside. The look-up answers without
 // it, a warning names the key and the verb that mends it, and the quarantine
-// lists it. A program that crashes is counted in the quarantine; from
-// kCrashesToQuarantine on it is held there until someone asks for a retry.
+// lists it. Crashes and time-outs of a program are counted in the quarantine;
+// from kCrashesToQuarantine on it is held there until someone asks for a retry.
 //
 // Threads and ownership: any thread, at any time; several processes may share
 // one store. A call that returns OK has been made durable.
@@ -85,7 +85,7 @@ struct KeptRow {
   Origin origin;
 };
 
-// Crashes of a program, counted in the quarantine.
+// Crashes of a program, or a time-out, counted in the quarantine.
 struct Crash {
   int crashes = kCrashesToQuarantine;
   std::string_view reason;
@@ -161,8 +161,9 @@ struct DamagedRow {
 struct LookupOptions {
   std::string team = kSharedPool;  // its rows, then those of the shared pool
   // Leave failures out, so that their programs are tried again. Measured and
-  // pruned rows always count.
+  // pruned rows always count, and so do those of quarantined programs.
   bool retry_failures = false;
+  bool retry_time_outs = false;  // the same of TIMED_OUT rows alone
 };
 
 struct RowCount {

@@ -12,7 +12,14 @@ namespace {
 
 // In the order of kQuarantineSql. States are the numbers of
 // store::QuarantineState.
-enum QuarantineStatement { kAddCrashes, kAddDamaged, kForget, kList, kHas };
+enum QuarantineStatement {
+  kAddCrashes,
+  kAddDamaged,
+  kForget,
+  kList,
+  kHas,
+  kHolds
+};
 
 // The casts are for PostgreSQL, which would take the numbers for texts.
 constexpr const char* kQuarantineSql[] = {
@@ -37,6 +44,8 @@ constexpr const char* kQuarantineSql[] = {
     "quarantine.key) THEN 1 ELSE 0 END FROM quarantine ORDER BY key",
 
     "SELECT COUNT(*) FROM quarantine WHERE key = ?1",
+
+    "SELECT COUNT(*) FROM quarantine WHERE key = ?1 AND state = 2",
 };
 
 }  // namespace
@@ -90,12 +99,21 @@ absl::StatusOr<bool> QuarantineTable::Forget(const std::string& key) {
   return has_row;
 }
 
+absl::StatusOr<bool> QuarantineTable::IsAny(int statement,
+                                            const std::string& key) {
+  Statement& count = *statements_[statement];
+  const StatementUse use(count);
+  count.BindText(1, key);
+  ASSIGN_OR_RETURN(const bool has_row, count.Step());
+  return has_row && count.Integer(0) > 0;
+}
+
 absl::StatusOr<bool> QuarantineTable::Has(const std::string& key) {
-  Statement& has = *statements_[kHas];
-  const StatementUse use(has);
-  has.BindText(1, key);
-  ASSIGN_OR_RETURN(const bool has_row, has.Step());
-  return has_row && has.Integer(0) > 0;
+  return IsAny(kHas, key);
+}
+
+absl::StatusOr<bool> QuarantineTable::Holds(const std::string& key) {
+  return IsAny(kHolds, key);
 }
 
 absl::StatusOr<std::vector<store::QuarantineEntry>> QuarantineTable::List() {

@@ -36,12 +36,16 @@ class QuarantineTable {
   absl::StatusOr<bool> Forget(const std::string& key);
   // Whether there is an entry.
   absl::StatusOr<bool> Has(const std::string& key);
+  // Whether its program is not to be run again.
+  absl::StatusOr<bool> Holds(const std::string& key);
   // Empty where there are no entries.
   absl::StatusOr<std::vector<store::QuarantineEntry>> List();
 
  private:
   explicit QuarantineTable(std::vector<std::unique_ptr<Statement>> statements)
       : statements_(std::move(statements)) {}
+
+  absl::StatusOr<bool> IsAny(int statement, const std::string& key);
 
   std::vector<std::unique_ptr<Statement>> statements_;
 };

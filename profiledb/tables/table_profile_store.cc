@@ -43,12 +43,27 @@ class LookupPass {
   LookupPass(const store::LookupOptions& options, int64_t today)
       : options_(options), today_(today) {}
 
-  absl::Status Find(ProfileTables& profiles,
+  absl::Status Find(ProfileTables& profiles, QuarantineTable& quarantine,
                     absl::Span<const std::string> keys) {
-    const auto take = [this](StoredProfile row) { Take(std::move(row)); };
+    std::vector<StoredProfile> failed;
+    const auto take = [&](StoredProfile row) {
+      const bool is_held_back =
+          row.damage.empty() && IsRetried(row.result.outcome(), options_);
+      if (is_held_back) {
+        failed.push_back(std::move(row));
+      } else {
+        Take(std::move(row));
+      }
+    };
     RETURN_IF_ERROR(profiles.FindMany(options_.team, keys, take));
-    if (options_.team == store::kSharedPool) return {};
-    return profiles.FindMany(store::kSharedPool, keys, take);
+    if (options_.team != store::kSharedPool) {
+      RETURN_IF_ERROR(profiles.FindMany(store::kSharedPool, keys, take));
+    }
+    for (StoredProfile& row : failed) {
+      ASSIGN_OR_RETURN(const bool is_held, quarantine.Holds(row.key));
+      if (is_held) Take(std::move(row));
+    }
+    return {};
   }
 
   store::Results results;
@@ -62,7 +77,6 @@ class LookupPass {
       return;
     }
     const v1::Outcome outcome = row.result.outcome();
-    if (options_.retry_failures && store::IsFailure(outcome)) return;
     if (row.last_used_day < today_) used.push_back(row.id);
     const auto [known, is_new] = results.try_emplace(row.key);
     // The shared pool's row counts only if it ranks above the team's.
@@ -186,8 +200,10 @@ absl::StatusOr<store::Results> TableProfileStore::Lookup(
   }
   LookupPass pass(options, writer.Today());
   pass.results.reserve(keys.size());
-  RETURN_IF_ERROR(sides_->reader.Read(
-      [&] { return pass.Find(*sides_->reader.profiles, keys); }));
+  RETURN_IF_ERROR(sides_->reader.Read([&] {
+    return pass.Find(*sides_->reader.profiles, *sides_->reader.quarantine,
+                     keys);
+  }));
   if (!pass.used.empty()) {
     const base::MutexLock lock(&writer.used_mutex);
     if (writer.used.size() < kMaximumUsed) {

@@ -84,6 +84,31 @@ TEST_P(ProfileStoreConformance, FailuresAreLeftOutToBeTriedAgain) {
   ASSERT_TRUE(results.ok());
   EXPECT_EQ(results->size(), 1);
   EXPECT_TRUE(results->contains(MakeKey("1")));
+  const auto in_time = store_->Lookup(keys, {.retry_time_outs = true});
+  ASSERT_TRUE(in_time.ok());
+  EXPECT_EQ(in_time->size(), 4);
+  EXPECT_FALSE(in_time->contains(MakeKey(absl::StrCat(v1::TIMED_OUT))));
+}
+
+TEST_P(ProfileStoreConformance, ARetryOfFailuresLeavesTheQuarantineAlone) {
+  const std::string held = MakeKey("held");
+  const std::string crashing = MakeKey("crashing");
+  for (const char* const team : {store::kSharedPool, "red"}) {
+    ASSERT_TRUE(store_->Record(Row("held", v1::CRASHED), {.team = team}).ok());
+  }
+  ASSERT_TRUE(store_->Record(Row("crashing", v1::CRASHED), {}).ok());
+  ASSERT_TRUE(
+      store_->Quarantine(held, store::kCrashesToQuarantine, "why", "").ok());
+  ASSERT_TRUE(store_->Quarantine(crashing, 1, "why", "").ok());
+  for (const char* const team : {store::kSharedPool, "red"}) {
+    const auto results = store_->Lookup({held, crashing},
+                                        {.team = team, .retry_failures = true});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(results->size(), 1);
+    EXPECT_TRUE(results->contains(held));
+  }
+  ASSERT_TRUE(store_->RetryQuarantined(held).ok());
+  EXPECT_TRUE(store_->Lookup({held}, {.retry_failures = true})->empty());
 }
 
 TEST_P(ProfileStoreConformance, AKeyKeepsItsMeasurementsNewestFirst) {
@@ -319,8 +344,9 @@ TEST_P(ProfileStoreConformance, RefusesRowsThatAreNone) {
   v1::ProfileResult forged = MakeMeasured("k");
   forged.mutable_measurement()->set_minimum_ns(-1);
   for (const v1::ProfileResult& row :
-       {without_key, forged, Row("k", v1::OUTCOME_UNSPECIFIED),
-        Row("k", v1::TRANSIENT), Row("k", v1::PRUNED)}) {
+       {without_key, forged, MakeMeasured("k", 1),
+        Row("k", v1::OUTCOME_UNSPECIFIED), Row("k", v1::TRANSIENT),
+        Row("k", v1::PRUNED)}) {
     EXPECT_EQ(store_->Record(row, {}).code(),
               absl::StatusCode::kInvalidArgument);
   }

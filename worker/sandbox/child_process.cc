@@ -209,11 +209,9 @@ absl::StatusOr<std::string> ChildProcess::Reap(absl::Duration patience) {
   ReadMessages();
   std::string reason;
   if (WIFSIGNALED(status)) {
-    const char* name = sigabbrev_np(WTERMSIG(status));
+    end_signal_ = WTERMSIG(status);
+    const char* name = sigabbrev_np(end_signal_);
     reason = absl::StrCat("killed by SIG", name == nullptr ? "?" : name);
-    if (WTERMSIG(status) == SIGKILL) {
-      reason += " (probably for want of memory)";
-    }
   } else if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
     reason = absl::StrCat("ended with status ", WEXITSTATUS(status));
   } else {

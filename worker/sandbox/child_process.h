@@ -56,6 +56,8 @@ class ChildProcess {
   // 0. One that is not gone after `patience` is killed, and is left to undead.h
   // after as long again: kAborted.
   absl::StatusOr<std::string> Reap(absl::Duration patience = kPatience);
+  // The signal that ended it, once it is reaped; 0: none.
+  int end_signal() const { return end_signal_; }
   // The end of what it printed, up to 16 KiB, in ASCII.
   const std::string& messages() const { return messages_kept_; }
 
@@ -69,6 +71,7 @@ class ChildProcess {
 
   pid_t pid_ = 0;
   bool reaped_ = false;
+  int end_signal_ = 0;
   int results_ = -1;
   int messages_ = -1;
   std::string messages_kept_;

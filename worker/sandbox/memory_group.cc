@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -168,6 +169,21 @@ MemoryGroup::~MemoryGroup() { rmdir(path_.c_str()); }
 
 absl::Status MemoryGroup::Add(pid_t process) {
   return WriteControl(path_ / "cgroup.procs", absl::StrCat(process));
+}
+
+bool MemoryGroup::TakeKill() {
+  std::ifstream file(path_ / "memory.events");
+  std::string name;
+  int64_t count = 0;
+  int64_t limits_met = 0;
+  int64_t kills = 0;
+  while (file >> name >> count) {
+    if (name == "oom") limits_met = count;
+    if (name == "oom_kill") kills = count;
+  }
+  const bool is_met = limits_met > std::exchange(limits_met_, limits_met);
+  const bool is_killed = kills > std::exchange(kills_, kills);
+  return is_met && is_killed;
 }
 
 int64_t ComputeRunnerMemoryLimit() {

@@ -13,7 +13,8 @@
 // nothing is changed then. Threads: one.
 // Ownership: the group goes with the object, which must outlive its processes.
 // Groups of killed workers are removed by the next Make.
-// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "Delegation".
+// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "Delegation" and
+// memory.events (`oom` is of the group's own limit, `oom_kill` of any).
 #ifndef MESHWRIGHT_WORKER_SANDBOX_MEMORY_GROUP_H_
 #define MESHWRIGHT_WORKER_SANDBOX_MEMORY_GROUP_H_
 
@@ -39,12 +40,20 @@ class MemoryGroup {
 
   // Moves the process into the group. kUnavailable where the kernel refuses.
   absl::Status Add(pid_t process);
+
+  // Whether the kernel has ended processes of the group since the last call
+  // because the group had reached its limit. It ends them as well where the
+  // machine, or a group above this one, has no memory left: false.
+  bool TakeKill();
+
   const std::filesystem::path& path() const { return path_; }
 
  private:
   explicit MemoryGroup(std::filesystem::path path) : path_(std::move(path)) {}
 
   const std::filesystem::path path_;
+  int64_t limits_met_ = 0;  // of the last TakeKill
+  int64_t kills_ = 0;
 };
 
 // The memory that a runner may have, so that the rest of the machine goes on:

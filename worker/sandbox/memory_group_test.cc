@@ -66,6 +66,25 @@ TEST_F(MemoryGroupTest, OfADelegatedUnit) {
   EXPECT_EQ(Read((*group)->path() / "cgroup.procs"), "4711");
 }
 
+TEST_F(MemoryGroupTest, KillsOfItsOwnLimitAreToldFromOthers) {
+  if (!Delegate()) GTEST_SKIP() << "no extended attributes in TMPDIR";
+  const auto group = MemoryGroup::Make(1000, root_);
+  ASSERT_TRUE(group.ok()) << group.status();
+  EXPECT_FALSE((*group)->TakeKill());
+  const auto happen = [&](int oom, int oom_kill) {
+    Write((*group)->path() / "memory.events",
+          absl::StrCat("low 0\nhigh 0\nmax 9\noom ", oom, "\noom_kill ",
+                       oom_kill, "\noom_group_kill ", oom_kill, "\n"));
+    return (*group)->TakeKill();
+  };
+  EXPECT_FALSE(happen(0, 0));
+  EXPECT_TRUE(happen(1, 1));
+  EXPECT_FALSE(happen(1, 1)) << "it was taken";
+  EXPECT_FALSE(happen(1, 2)) << "the machine had no memory left";
+  EXPECT_FALSE(happen(2, 2)) << "nothing was ended";
+  EXPECT_TRUE(happen(3, 3));
+}
+
 // Where the first Make, or the manager, put this process.
 TEST_F(MemoryGroupTest, BesideTheWorkersOwnGroup) {
   if (!Delegate()) GTEST_SKIP() << "no extended attributes in TMPDIR";

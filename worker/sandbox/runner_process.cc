@@ -1,5 +1,6 @@
 #include "worker/sandbox/runner_process.h"
 
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -62,8 +64,9 @@ struct Ending {
   std::string error;
   bool final = false;  // trying again is no use
   bool late = false;
-  std::string reason;  // of a death
-  std::string log;     // what the child printed last
+  std::string reason;                 // of a death
+  v1::Outcome outcome = v1::CRASHED;  // of the program that a child dies in
+  std::string log;                    // what the child printed last
 };
 
 class BatchRun {
@@ -87,6 +90,8 @@ class BatchRun {
   void Take(const v1::RunnerEvent& event, Ending& ending);
   bool IsTriedAgain(const v1::ProfileResult& result);
   bool TakesTurns();
+  bool IsLastDeath(const std::string& key, v1::Outcome outcome);
+  void ReadDeath(const ChildProcess& child, Ending& ending);
   absl::Status Blame(const v1::RunnerRequest& rest, const Ending& ending);
   v1::RunnerRequest Rest() const;
 
@@ -104,7 +109,7 @@ class BatchRun {
 
   std::set<std::string> open_;  // keys without a result
   std::set<std::string> dead_;  // keys that have their row for a death
-  std::map<std::string, int> crashes_;
+  std::map<std::pair<std::string, v1::Outcome>, int> deaths_;
   bool ready_sent_ = false;
   bool compared_sent_ = false;
   bool one_by_one_ = false;  // compile serially in the next child
@@ -134,7 +139,7 @@ absl::Status BatchRun::Run() {
                                                     ? ScratchFolder()
                                                     : options_.scratch_folder,
                                                 kFolderPrefix));
-  memory_ = MemoryGroup::Make(ComputeRunnerMemoryLimit());
+  memory_ = MemoryGroup::Make(ComputeRunnerMemoryLimit(), options_.root);
   while (true) {
     const v1::RunnerRequest rest = Rest();
     ASSIGN_OR_RETURN(const Ending ending, RunChild(rest));
@@ -221,17 +226,31 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
     }
     if (heard.ended) {
       ASSIGN_OR_RETURN(ending.reason, child->Reap());
-      ending.log = child->messages();
+      ReadDeath(*child, ending);
       return ending;
     }
   }
+}
+
+void BatchRun::ReadDeath(const ChildProcess& child, Ending& ending) {
+  ending.log = child.messages();
+  const bool is_over = memory_.ok() && (*memory_)->TakeKill();
+  if (child.end_signal() != SIGKILL) return;
+  ending.outcome = is_over ? v1::OUT_OF_MEMORY : v1::TRANSIENT;
+  ending.reason += is_over
+                       ? ", at the memory limit of the runner"
+                       : ", by the kernel for want of memory or by a person";
+}
+
+bool BatchRun::IsLastDeath(const std::string& key, v1::Outcome outcome) {
+  return ++deaths_[{key, outcome}] >= options_.maximum_crashes;
 }
 
 // An execution that failed counts as a death does: it may be the machine's
 // fault. Not in a sequence, where others read what it did not make.
 bool BatchRun::IsTriedAgain(const v1::ProfileResult& result) {
   if (result.outcome() != v1::CRASHED || request_.has_sequence() ||
-      ++crashes_[result.key()] >= options_.maximum_crashes) {
+      IsLastDeath(result.key(), v1::CRASHED)) {
     return false;
   }
   failed_ = true;
@@ -324,8 +343,11 @@ absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
   }
   if (!open_.contains(guilty) && request_.has_reference() &&
       guilty == request_.reference().key()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the runner, in the reference run, ", reason));
+    const std::string error =
+        absl::StrCat("the runner, in the reference run, ", reason);
+    return ending.outcome == v1::TRANSIENT
+               ? absl::UnavailableError(error)
+               : absl::FailedPreconditionError(error);
   }
   if (compiles && compiling_.size() > 1 && !one_by_one_) {
     one_by_one_ = true;
@@ -339,7 +361,7 @@ absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
         absl::StrCat("the runner, between two programs, ", reason));
   }
   // A death may be the machine's fault; three are the program's.
-  if (!ending.late && ++crashes_[guilty] < options_.maximum_crashes) {
+  if (!ending.late && !IsLastDeath(guilty, ending.outcome)) {
     return absl::OkStatus();
   }
   v1::RunnerEvent event;
@@ -352,7 +374,7 @@ absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
         absl::FormatDuration(compiles ? protocol_.compile_limit
                                       : protocol_.time_limit)));
   } else {
-    result.set_outcome(v1::CRASHED);
+    result.set_outcome(ending.outcome);
     result.set_reason(absl::StrCat("the runner was at it when it ", reason));
     result.set_log(ending.log);
   }

@@ -3,11 +3,13 @@
 // Concept: a child takes the whole batch. When it dies, hangs or is killed,
 // that costs the one program it was at (its progress page or its last Started
 // event). A new child takes those that have no result yet. The third child that
-// dies in a program gives it its row, crashed with the reason; one that hangs
-// is timed_out at once. Programs compile in parallel. When a child dies with
-// several in the compiler, the next one compiles one by one, so that the guilty
-// one is known. A sequence is run again without the program that a child died
-// in and without what reads what that one makes.
+// dies in a program gives it its row, with the reason; one that hangs is
+// timed_out at once. Death by SIGKILL is no crash: the program is out of memory
+// where the memory group's limit was met. Elsewhere the machine had no memory
+// left, or a person did it; that is transient. Programs compile in parallel.
+// When a child dies with several in the compiler, the next one compiles one by
+// one, so that the guilty one is known. A sequence is run again without the
+// program that a child died in and without what reads what that one makes.
 //
 //   spawn ─▶ Ready ─▶ Started/Result ... ─▶ Finished ─▶ done
 //     ▲                    │ death, deadline
@@ -31,6 +33,7 @@
 #ifndef MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 #define MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 
+#include <filesystem>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -49,8 +52,9 @@ struct RunOptions {
   int compile_threads = 0;  // 0: the runner chooses
   // A child may be silent for the limit of its phase and this much more.
   absl::Duration grace = absl::Seconds(10);
-  // Children that die in a program before it gets its row.
+  // Children that die in a program, for one outcome, before it gets its row.
   int maximum_crashes = 3;
+  std::filesystem::path root = "/";  // of /proc and /sys, for the memory group
   // Gets the process id of every child, for logs and tests.
   std::function<void(int pid)> on_child;
 };

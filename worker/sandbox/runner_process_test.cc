@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -138,7 +139,7 @@ TEST(RunnerProcessTest, ADeathInASequenceCostsWhatReadsOfIt) {
   std::vector<double> differences;
   const Heard heard =
       Measure(WithAVictim(), [&](const v1::RunnerEvent& event, int pid) {
-        if (Measures(event, "victim")) kill(pid, SIGKILL);
+        if (Measures(event, "victim")) kill(pid, SIGABRT);
         if (!event.has_compared()) return;
         const auto& all = event.compared().relative_differences();
         differences.assign(all.begin(), all.end());
@@ -268,15 +269,74 @@ TEST(RunnerProcessTest, AKilledChildCostsOneProgram) {
                        Endless("victim"),
                        Program("after", pjrt::IncrementModule(8), 2)}),
               [](const v1::RunnerEvent& event, int pid) {
-                if (Measures(event, "victim")) kill(pid, SIGKILL);
+                if (Measures(event, "victim")) kill(pid, SIGABRT);
               });
   ASSERT_TRUE(heard.status.ok()) << heard.status;
   EXPECT_EQ(heard.children, 4);  // three died in the victim
   EXPECT_EQ(heard.result_count, 3);
   EXPECT_EQ(heard.results.at("victim").outcome(), v1::CRASHED);
-  EXPECT_THAT(heard.results.at("victim").reason(), HasSubstr("SIGKILL"));
+  EXPECT_THAT(heard.results.at("victim").reason(), HasSubstr("SIGABRT"));
   EXPECT_EQ(heard.results.at("before").outcome(), v1::MEASURED);
   EXPECT_EQ(heard.results.at("after").outcome(), v1::MEASURED);
+}
+
+// By the kernel for want of memory, or by an administrator.
+TEST(RunnerProcessTest, AKillThatNothingExplainsIsNoCrash) {
+  const Heard heard =
+      Measure(Request({Endless("victim"),
+                       Program("after", pjrt::IncrementModule(8), 2)}),
+              [](const v1::RunnerEvent& event, int pid) {
+                if (Measures(event, "victim")) kill(pid, SIGKILL);
+              });
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  EXPECT_EQ(heard.children, 4);
+  EXPECT_EQ(heard.results.at("victim").outcome(), v1::TRANSIENT);
+  EXPECT_THAT(heard.results.at("victim").reason(), HasSubstr("SIGKILL"));
+  EXPECT_EQ(heard.results.at("after").outcome(), v1::MEASURED);
+}
+
+// A memory group of plain files, as in memory_group_test.cc.
+TEST(RunnerProcessTest, AKillAtTheMemoryLimitIsOutOfMemory) {
+  namespace fs = std::filesystem;
+  const fs::path root = ::testing::TempDir() + "/runner_memory_test";
+  const fs::path unit = root / "sys/fs/cgroup/unit";
+  fs::remove_all(root);
+  fs::create_directories(root / "proc/self");
+  fs::create_directories(unit);
+  const auto write = [](const fs::path& path, const std::string& content) {
+    ASSERT_TRUE(base::WriteFile(path, content).ok());
+  };
+  write(root / "proc/self/cgroup", "0::/unit\n");
+  write(root / "sys/fs/cgroup/cgroup.controllers", "memory\n");
+  write(unit / "cgroup.controllers", "memory\n");
+  write(unit / "cgroup.subtree_control", "memory\n");
+  write(unit / "cgroup.procs", absl::StrCat(getpid(), "\n"));
+  if (geteuid() == 0 &&
+      setxattr(unit.c_str(), "user.delegate", "1", 1, 0) != 0) {
+    GTEST_SKIP() << "no extended attributes in TMPDIR";
+  }
+  RunOptions options;
+  options.root = root;
+  int kills = 0;
+  const Heard heard = Measure(
+      Request(
+          {Endless("victim"), Program("after", pjrt::IncrementModule(8), 2)}),
+      [&](const v1::RunnerEvent& event, int pid) {
+        if (!Measures(event, "victim")) return;
+        ++kills;
+        for (const auto& it : fs::directory_iterator(unit)) {
+          if (!it.is_directory()) continue;
+          write(it.path() / "memory.events",
+                absl::StrCat("oom ", kills, "\noom_kill ", kills, "\n"));
+        }
+        kill(pid, SIGKILL);
+      },
+      options);
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  EXPECT_EQ(heard.results.at("victim").outcome(), v1::OUT_OF_MEMORY);
+  EXPECT_THAT(heard.results.at("victim").reason(), HasSubstr("memory limit"));
+  EXPECT_EQ(heard.results.at("after").outcome(), v1::MEASURED);
+  fs::remove_all(root);
 }
 
 TEST(RunnerProcessTest, AProgramThatDiesOnceIsMeasured) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
@@ -42,8 +43,9 @@ double ShardElements(const Instruction& it) {
 
 class ProgramCost {
  public:
-  ProgramCost(uint64_t machine, const hlo::HloModuleProto& module)
-      : machine_(machine) {
+  ProgramCost(uint64_t machine, double interaction,
+              const hlo::HloModuleProto& module)
+      : machine_(machine), interaction_(interaction) {
     for (const auto& it : module.computations()) computations_[it.id()] = &it;
     seconds_ += SumCosts(module.entry_computation_id());
   }
@@ -108,6 +110,11 @@ class ProgramCost {
     return seconds;
   }
 
+  double Interact(uint64_t split) {
+    const uint64_t before = std::exchange(last_split_, split);
+    return 1 + 2 * interaction_ * (Whim("pair", before * 4096 + split) - 1);
+  }
+
   double Move(const Instruction& it, const char* kind) {
     const double seconds = 2e-6 + 8e-9 * ShardElements(it) * Whim("move", 0);
     moving_seconds_ += times_ * seconds;
@@ -128,15 +135,18 @@ class ProgramCost {
       depth /= static_cast<double>(parts[dim]);
       partial |= parts[dim] > 1;
     }
-    const double work = 1e-9 * ShardElements(it) * depth * Whim("dot", split);
+    const double work =
+        1e-9 * ShardElements(it) * depth * Whim("dot", split) * Interact(split);
     return partial ? work + Move(it, "all-reduce") : work;
   }
 
   const uint64_t machine_;
+  const double interaction_;
   std::map<int64_t, const hlo::HloComputationProto*> computations_;
   std::map<int64_t, const Instruction*> by_id_;
   std::map<std::pair<std::string, int64_t>, int64_t> moves_;
-  double times_ = 1;  // that the computation at hand runs
+  uint64_t last_split_ = 0;  // of a dot
+  double times_ = 1;         // that the computation at hand runs
   double moving_seconds_ = 0;
   double seconds_ = kLaunchSeconds;
 };
@@ -207,7 +217,7 @@ void FakeMeasurer::FillMeasurement(const v1::Program& program,
   const uint64_t luck = noise_seed == 0 ? hash : base::Mix(noise_seed, hash);
   const double shake =
       slowness * (1 + noise * (static_cast<double>(luck % 2001) / 1000 - 1));
-  const ProgramCost cost(*machine, module);
+  const ProgramCost cost(*machine, interaction, module);
   row->set_minimum_ns(std::llround(cost.seconds() * 1e9 * shake));
   row->set_communication_ns(std::llround(cost.moving_seconds() * 1e9 * shake));
   for (const auto& [move, count] : cost.moves()) {

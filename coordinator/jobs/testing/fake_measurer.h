@@ -37,6 +37,9 @@ class FakeMeasurer : public jobs::Measurer {
 
   // The machine; without one, times are made from keys.
   std::optional<uint64_t> machine;
+  // By how much the split of a dot and of the dot before it, together, speed it
+  // up or slow it down, at most, relative: segments no longer add up.
+  double interaction = 0;
   double noise = 0;  // of a time, relative, either way
   // Another one measures the same machine again.
   uint64_t noise_seed = 0;

@@ -21,7 +21,10 @@ absl::StatusOr<Results> FakeProfileStore::Lookup(
       const auto row = rows_.find({space, key});
       if (row == rows_.end()) continue;
       const v1::ProfileResult& result = row->second.answer.result;
-      if (options.retry_failures && IsFailure(result.outcome())) continue;
+      const auto held = quarantine_.find(key);
+      const bool is_held = held != quarantine_.end() &&
+                           held->second.state == QuarantineState::kQuarantined;
+      if (!is_held && IsRetried(result.outcome(), options)) continue;
       row->second.last_used_day = Today();
       const auto known = results.find(key);
       if (known == results.end() ||
