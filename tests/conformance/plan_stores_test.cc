@@ -496,6 +496,43 @@ TEST(SqlitePlanStoreTest, SharesTheFileOfTheProfiles) {
   EXPECT_EQ(*(*profiles)->LookupProgram(key), "hlo");
 }
 
+// What is read first on each of the two connections finds it lost.
+TEST(PostgresPlanStoreTest, AStoreGoesOnAfterItsServerWasRestarted) {
+  const auto server = postgres::PostgresServer::Start({.is_durable = true});
+  if (absl::IsNotFound(server.status())) {
+    GTEST_SKIP() << "PostgreSQL's server is not installed";
+  }
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto opened = postgres::OpenPostgresPlanStore((*server)->NewStoreUrl());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  store::PlanStore& store = **opened;
+  ASSERT_TRUE(store.Add(MakeRecord("ann")).ok());
+  const std::vector<std::function<absl::Status()>> reads = {
+      [&] { return store.Get(PlanId{1}).status(); },
+      [&] { return store.List({}).status(); },
+      [&] { return store.CountByState().status(); },
+      [&] { return store.ReadUpdates(PlanId{1}, 0, 9).status(); },
+      [&] { return store.ListDevices().status(); },
+      [&] { return store.ListOrders().status(); },
+  };
+  for (const auto& read : reads) ASSERT_TRUE(read().ok()) << read();
+  (*server)->Stop();
+  for (const auto& read : reads) {
+    const absl::Status status = read();
+    EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("try again"));
+  }
+  ASSERT_TRUE((*server)->Restart().ok());
+  for (const auto& read : reads) EXPECT_TRUE(read().ok()) << read();
+  // Nobody called while it was down: nobody notices, whatever comes first.
+  for (const auto& read : reads) {
+    (*server)->Stop();
+    ASSERT_TRUE((*server)->Restart().ok());
+    EXPECT_TRUE(read().ok()) << read();
+  }
+  EXPECT_TRUE(store.Add(MakeRecord("bob")).ok());
+}
+
 TEST(PlanIdTest, IsItsTextAndBack) {
   EXPECT_EQ(store::FormatPlanId(PlanId{17}), "plan-17");
   EXPECT_EQ(*store::ParsePlanId("plan-17"), PlanId{17});
