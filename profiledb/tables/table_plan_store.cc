@@ -318,7 +318,9 @@ struct TablePlanStore::Connection {
         leader.epoch = store::Epoch{read_leader->Integer(0)};
         leader.holder = read_leader->Bytes(1);
         prolongs = leader.epoch == mine;
-        if (!prolongs && read_leader->Integer(2) > 0) return leader;
+        const int64_t left = read_leader->Integer(2);
+        const bool lasts = left > 0 && left <= absl::ToInt64Milliseconds(term);
+        if (!prolongs && lasts) return leader;
       }
     }
     const StatementUse use(*lead);

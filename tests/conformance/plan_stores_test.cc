@@ -257,6 +257,17 @@ TEST_P(PlanStoreConformance, OneOfSeveralCoordinatorsLeads) {
   EXPECT_TRUE(store_->Lead("a", {}, long_term)->is_mine);
 }
 
+// As one that began before the database's clock was stepped back.
+TEST_P(PlanStoreConformance, ATermThatEndsAfterMoreThanATermIsOver) {
+  const auto a = store_->Lead("a", {}, absl::Hours(1));
+  ASSERT_TRUE(a.ok()) << a.status();
+  const auto b = store_->Lead("b", {}, absl::Minutes(1));
+  ASSERT_TRUE(b.ok()) << b.status();
+  EXPECT_TRUE(b->is_mine);
+  EXPECT_LT(a->epoch, b->epoch);
+  EXPECT_FALSE(store_->Lead("a", a->epoch, absl::Minutes(1))->is_mine);
+}
+
 TEST_P(PlanStoreConformance, UnknownPlansAreSaidToBe) {
   const absl::Status status = store_->Get(PlanId{5}).status();
   EXPECT_TRUE(absl::IsNotFound(status)) << status;
