@@ -14,6 +14,7 @@
 #include "base/trace_context.h"
 #include "coordinator/jobs/device_record.h"
 #include "coordinator/jobs/suspension.h"
+#include "profiledb/store/away.h"
 #include "profiledb/store/plan_updates.h"
 
 namespace meshwright::plans {
@@ -21,6 +22,10 @@ namespace {
 
 constexpr int kPage = 1000;
 constexpr int kMaxPriority = 100;
+
+// Of a plan that was put aside, between two runs; doubled up to the longest.
+constexpr absl::Duration kFirstPause = absl::Seconds(1);
+constexpr absl::Duration kLongestPause = absl::Minutes(1);
 
 v1::PlanState FindState(const std::string& phase) {
   if (phase == "compile" || phase == "measure") return v1::MEASURING;
@@ -32,6 +37,12 @@ v1::PlanUpdate MakeUpdate(v1::PlanState state, absl::string_view reason = "") {
   update.set_state(state);
   update.set_reason(std::string(reason));
   return update;
+}
+
+// The store did not take an update that it would take at another time.
+bool IsRetryable(const absl::Status& written) {
+  return !written.ok() && !absl::IsFailedPrecondition(written) &&
+         !absl::IsAborted(written) && !absl::IsNotFound(written);
 }
 
 absl::Status NoSuchModule(const std::string& sha256) {
@@ -95,6 +106,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
     epoch_ = epoch;
     leads_ = true;
     newest_ = store::PlanId();
+    put_aside_.clear();
   }
   base::Failpoint("epoch.begun");
   dependencies_.queue->BeginEpoch(epoch.value);
@@ -147,6 +159,7 @@ void PlanRunner::Follow() {
   base::MutexLock lock(&mutex_);
   leads_ = false;
   waiting_.clear();
+  put_aside_.clear();
   woken_.clear();
   for (auto& [id, stop] : running_) stop.request_stop();
 }
@@ -295,6 +308,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
   RETURN_IF_ERROR(cancelled.status());
   base::MutexLock lock(&mutex_);
   waiting_.erase(id);
+  put_aside_.erase(id);
   const auto running = running_.find(id);
   if (running != running_.end()) running->second.request_stop();
   return cancelled;
@@ -324,9 +338,15 @@ absl::StatusOr<v1::CoverageReport> PlanRunner::Cover(
 }
 
 void PlanRunner::Tick() {
+  const absl::Time now = dependencies_.clock->Now();
   std::vector<store::PlanId> ready;
   {
     base::MutexLock lock(&mutex_);
+    for (auto& [id, aside] : put_aside_) {
+      if (now < aside.next) continue;
+      ready.push_back(id);
+      aside.next = absl::InfiniteFuture();  // until its run ends
+    }
     for (auto it = waiting_.begin(); it != waiting_.end();) {
       const auto& [id, needs] = *it;
       const bool is_there =
@@ -395,9 +415,35 @@ void PlanRunner::Run(store::PlanId id) {
   if (!record.ok()) {
     plan = record.status();
   } else if (!store::HasEnded(record->state())) {
-    plan = MakePlan(*record, id, stop, needs, row_keys);
+    const absl::Status said = SayWaits(id);
+    plan = said.ok() ? MakePlan(*record, id, stop, needs, row_keys) : said;
   }
   End(id, std::move(plan), std::move(needs), row_keys);
+}
+
+absl::Status PlanRunner::SayWaits(store::PlanId id) {
+  std::string reason;
+  {
+    base::MutexLock lock(&mutex_);
+    const auto aside = put_aside_.find(id);
+    if (aside == put_aside_.end() || aside->second.is_said) return {};
+    reason = aside->second.reason;
+  }
+  const absl::Status said =
+      Append(id, MakeUpdate(v1::WAITING, reason)).status();
+  return IsRetryable(said) ? store::MarkAway(said) : said;
+}
+
+void PlanRunner::PutAside(store::PlanId id, const absl::Status& why) {
+  Aside& aside = put_aside_[id];
+  const absl::Duration pause =
+      std::min(kFirstPause * (int64_t{1} << aside.tries), kLongestPause);
+  if (pause < kLongestPause) ++aside.tries;
+  aside.next = dependencies_.clock->Now() + pause;
+  aside.is_said = false;
+  aside.reason = absl::StrCat(
+      why.message(), "; the plan goes on when the store takes its updates");
+  waiting_.erase(id);
 }
 
 absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
@@ -443,36 +489,54 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
 void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
                      std::optional<Needs> needs, const std::string& row_keys) {
   bool is_stopping = false;
+  std::string aside;  // why, if it is
   {
     base::MutexLock lock(&mutex_);
     const auto running = running_.find(id);
     // Also where it was cancelled, or another coordinator took it over.
     is_stopping = stopping_ || (running != running_.end() &&
                                 running->second.stop_requested());
-    if (is_stopping) needs.reset();
     // Before it is seen to wait, so that no Tick misses it.
-    if (needs.has_value()) waiting_[id] = *needs;
+    if (is_stopping) {
+      needs.reset();
+    } else if (needs.has_value()) {
+      waiting_[id] = *needs;
+    } else if (store::IsAway(plan.status())) {
+      PutAside(id, plan.status());
+      aside = put_aside_.at(id).reason;
+    }
   }
   base::LogInfo(store::FormatPlanId(id), ": ", plan.status().ToString());
+  absl::Status written;
   if (plan.ok()) {
     base::Failpoint("plan.made");
     v1::PlanUpdate done = MakeUpdate(v1::DONE);
     *done.mutable_plan() = *std::move(plan);
     done.set_row_keys(row_keys);
-    Append(id, std::move(done)).IgnoreError();
+    written = Append(id, std::move(done)).status();
     base::Failpoint("plan.done");
   } else if (is_stopping) {
     // It was cancelled, or the next coordinator or leader goes on with it.
   } else if (needs.has_value()) {
-    Append(id, MakeUpdate(v1::WAITING, plan.status().message())).IgnoreError();
+    written =
+        Append(id, MakeUpdate(v1::WAITING, plan.status().message())).status();
+  } else if (!aside.empty()) {
+    written = Append(id, MakeUpdate(v1::WAITING, aside)).status();
   } else if (!absl::IsCancelled(plan.status())) {
     v1::PlanUpdate failed = MakeUpdate(v1::FAILED, plan.status().message());
     failed.set_error_code(static_cast<int>(plan.status().code()));
-    Append(id, std::move(failed)).IgnoreError();
+    written = Append(id, std::move(failed)).status();
   }
   bool is_woken = false;
   {
     base::MutexLock lock(&mutex_);
+    const auto there = put_aside_.find(id);
+    if (IsRetryable(written) && !is_stopping) {
+      if (aside.empty()) PutAside(id, written);
+    } else if (there != put_aside_.end()) {
+      there->second.is_said = true;
+      if (aside.empty() || !written.ok()) put_aside_.erase(there);
+    }
     is_woken = woken_.erase(id) > 0;
     running_.erase(id);
   }

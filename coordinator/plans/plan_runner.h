@@ -11,7 +11,8 @@
 //                ▲           │ suspended    │            └──▶ FAILED
 //     Start ─────┘           ▼              ▼      Cancel ──▶ CANCELLED
 //   (unfinished plans)     WAITING (reason): no thread; runs again when the
-//                          devices it needs are attached
+//                          devices it needs are attached, or the store that
+//                          failed takes updates again
 //
 // Of several coordinators over one store the leader runs the plans. The others
 // take submissions, which the leader finds in the store, and answer what is
@@ -24,9 +25,9 @@
 // request without a module, kNotFound for a module that was not put,
 // kResourceExhausted beyond the quota, kUnavailable while the coordinator
 // drains. Cancel gives kUnavailable where another one leads. Cover gives
-// kUnimplemented without Dependencies::cover. A store that fails in mid-plan
-// leaves the plan as it stands; it is run again by the next coordinator or
-// leader.
+// kUnimplemented without Dependencies::cover. Where a store is away in mid-plan
+// (profiledb/store/away.h), or takes no end of the plan, the plan is put aside:
+// it waits, and is run again after one second, two, four, up to a minute.
 // Source: design, sections 1 and 6.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
@@ -117,7 +118,8 @@ class PlanRunner {
   // kUnavailable where it is not clear which devices the plan would be for.
   absl::StatusOr<v1::CoverageReport> Cover(const v1::CoverageRequest& request);
 
-  // Wakes suspended plans whose devices are there; about once a second.
+  // Wakes suspended plans whose devices are there, and plans that were put
+  // aside; about once a second.
   void Tick();
   // Runs the plans that other coordinators took; about once a second.
   absl::Status TakeSubmitted();
@@ -128,12 +130,24 @@ class PlanRunner {
  private:
   class Progress;
 
+  // A plan whose store failed in mid-plan.
+  struct Aside {
+    std::string reason;
+    bool is_said = false;  // the store has it as WAITING, with the reason
+    int tries = 0;
+    absl::Time next;  // when it is run again
+  };
+
   void Post(store::PlanId id);
   void Run(store::PlanId id);
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRecord& record,
                                     store::PlanId id, std::stop_token stop,
                                     std::optional<Needs>& needs,
                                     std::string& row_keys);
+  // Writes that the plan waits, where the store did not take that earlier.
+  absl::Status SayWaits(store::PlanId id);
+  void PutAside(store::PlanId id, const absl::Status& why)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
            std::optional<Needs> needs, const std::string& row_keys);
   absl::StatusOr<v1::PlanRecord> Append(store::PlanId id,
@@ -161,6 +175,7 @@ class PlanRunner {
   std::set<store::PlanId> interrupted_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::map<store::PlanId, Aside> put_aside_ ABSL_GUARDED_BY(mutex_);
   std::set<store::PlanId> woken_ ABSL_GUARDED_BY(mutex_);  // while they run
 
   std::unique_ptr<base::ThreadPool> threads_;

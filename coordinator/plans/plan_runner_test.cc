@@ -14,6 +14,7 @@
 #include "base/log/log_context.h"
 #include "base/trace_context.h"
 #include "coordinator/jobs/worker_port.h"
+#include "profiledb/store/away.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -128,6 +129,60 @@ class SteppedWorker : public jobs::WorkerPort {
   base::LogContext context_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> keys_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> seen_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Fails as often as the test says.
+class Failures {
+ public:
+  void Set(int count) {
+    base::MutexLock lock(&mutex_);
+    left_ = count;
+  }
+  absl::Status Check() {
+    base::MutexLock lock(&mutex_);
+    if (left_ == 0) return absl::OkStatus();
+    --left_;
+    return store::MarkAway(
+        absl::ResourceExhaustedError("the store cannot grow: disk full"));
+  }
+
+ private:
+  base::Mutex mutex_;
+  int left_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+class FailingPlans : public store::MemoryPlanStore {
+ public:
+  absl::StatusOr<v1::PlanRecord> Get(PlanId id) override {
+    const absl::Status failure = failures.Check();
+    if (!failure.ok()) return failure;
+    return MemoryPlanStore::Get(id);
+  }
+  absl::StatusOr<v1::PlanRecord> Append(store::Epoch epoch, PlanId id,
+                                        const v1::PlanUpdate& update) override {
+    const absl::Status failure = failures.Check();
+    if (!failure.ok()) return failure;
+    return MemoryPlanStore::Append(epoch, id, update);
+  }
+
+  Failures failures;
+};
+
+class FailingProfiles : public store::FakeProfileStore {
+ public:
+  using FakeProfileStore::Record;
+
+  absl::Status Record(absl::Span<const store::Entry> entries) override {
+    const absl::Status failure = failures.Check();
+    return failure.ok() ? FakeProfileStore::Record(entries) : failure;
+  }
+  absl::StatusOr<std::string> LookupProgram(const std::string& key) override {
+    const absl::Status failure = failures.Check();
+    if (!failure.ok()) return failure;
+    return FakeProfileStore::LookupProgram(key);
+  }
+
+  Failures failures;
 };
 
 // Rows that a plan needs.
@@ -256,7 +311,7 @@ class PlanRunnerTest : public testing::Test {
                                              v1::CANCELLED};
   base::FakeClock clock_;
   jobs::JobQueue queue_;
-  store::MemoryPlanStore plans_;
+  FailingPlans plans_;
   std::unique_ptr<store::FakeProfileStore> profiles_ =
       std::make_unique<store::FakeProfileStore>();
 };
@@ -534,6 +589,74 @@ TEST_F(PlanRunnerTest, AStoppedPlanIsCarriedForwardByLookUps) {
     // Those of the second run are what the first one left.
     EXPECT_EQ(worker.seen().size(), 2 * kPrograms - stopped_after);
   }
+}
+
+TEST_F(PlanRunnerTest, APlanWhoseStoreTakesNoEndWaitsAndGoesOn) {
+  for (int failures = 1; failures <= 7; ++failures) {
+    profiles_ = std::make_unique<store::FakeProfileStore>();
+    SteppedWorker worker(&queue_);
+    const auto runner = NewRunner();
+    const PlanId id = Submit(*runner, Request());
+    worker.Await();
+    Await(*runner, id, {v1::MEASURING});
+    plans_.failures.Set(failures);
+    worker.Serve();
+    // Not Get: it fails, too.
+    while (States(id).back() != v1::DONE) {
+      clock_.Advance(absl::Minutes(1));
+      runner->Tick();
+      std::this_thread::yield();
+    }
+    EXPECT_THAT(States(id),
+                ElementsAre(v1::QUEUED, v1::ANALYSING, v1::MEASURING,
+                            v1::WAITING, v1::ANALYSING, v1::DONE))
+        << failures;
+    const auto updates = *plans_.ReadUpdates(id, 0, 100);
+    const auto waits =
+        std::find_if(updates.begin(), updates.end(),
+                     [](const auto& it) { return it.state() == v1::WAITING; });
+    ASSERT_NE(waits, updates.end());
+    EXPECT_THAT(waits->reason(), HasSubstr("disk full; the plan goes on when"));
+    EXPECT_THAT(worker.seen(), SizeIs(kPrograms));
+  }
+}
+
+TEST_F(PlanRunnerTest, APlanWaitsWhileTheStoreOfProfilesIsAway) {
+  auto failing = std::make_unique<FailingProfiles>();
+  Failures& failures = failing->failures;
+  profiles_ = std::move(failing);
+  SteppedWorker worker(&queue_);
+  const auto runner = NewRunner();
+  failures.Set(1);  // reads no module
+  const PlanId id = Submit(*runner, Request());
+  EXPECT_THAT(Await(*runner, id, {v1::WAITING}).reason(),
+              HasSubstr("disk full"));
+  clock_.Advance(absl::Seconds(1));
+  runner->Tick();
+  worker.Await();
+  failures.Set(1);  // takes no row
+  worker.Measure(1);
+  EXPECT_THAT(Await(*runner, id, {v1::WAITING, v1::FAILED}).reason(),
+              HasSubstr("disk full"));
+  worker.Finish();
+  clock_.Advance(absl::Seconds(2));
+  runner->Tick();
+  worker.Serve();
+  EXPECT_EQ(Await(*runner, id, kEnded).state(), v1::DONE);
+  EXPECT_THAT(worker.seen(), SizeIs(2 * kPrograms));
+}
+
+TEST_F(PlanRunnerTest, APlanThatWasPutAsideCanBeCancelled) {
+  auto failing = std::make_unique<FailingProfiles>();
+  failing->failures.Set(1);
+  profiles_ = std::move(failing);
+  const auto runner = NewRunner();
+  const PlanId id = Submit(*runner, Request());
+  Await(*runner, id, {v1::WAITING});
+  ASSERT_TRUE(runner->Cancel(id, "ann asked for it").ok());
+  clock_.Advance(absl::Seconds(1));
+  runner->Tick();
+  EXPECT_EQ(Await(*runner, id, kEnded).state(), v1::CANCELLED);
 }
 
 TEST_F(PlanRunnerTest, CancelEndsAPlanInEveryState) {

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "coordinator/jobs/suspension.h"
 #include "coordinator/problem/memory_limit.h"
+#include "profiledb/store/away.h"
 
 namespace meshwright::stages {
 namespace {
@@ -135,9 +136,10 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     auto step = here.ok() ? planning::MeasureAnalyzed(request, *here,
                                                       dependencies, progress)
                           : here.status();
-    const bool left_out = absl::IsInvalidArgument(step.status()) ||
-                          (absl::IsUnavailable(step.status()) &&
-                           !jobs::IsSuspended(step.status()));
+    const bool left_out =
+        absl::IsInvalidArgument(step.status()) ||
+        (absl::IsUnavailable(step.status()) &&
+         !jobs::IsSuspended(step.status()) && !store::IsAway(step.status()));
     if (!step.ok() && left_out && !is_cluster) {
       made->notes.push_back(absl::StrCat("no stage is on a mesh ",
                                          NameMesh(mesh), ": ",

@@ -1,10 +1,12 @@
 #include "profiledb/postgres/failures.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "profiledb/store/away.h"
 
 namespace meshwright::postgres {
 namespace {
@@ -30,25 +32,28 @@ absl::Status ToStatus(const std::string& store, std::string_view state,
     return state.substr(0, 2) == letters;
   };
   if (state.empty() || EndsConnection(state)) {
-    return absl::UnavailableError(absl::StrCat(
+    return meshwright::store::MarkAway(absl::UnavailableError(absl::StrCat(
         "the store ", store, " has no connection to its server: ", line,
-        "; see that the server runs and try again"));
+        "; see that the server runs and try again")));
   }
   if (state == "55P03" || state == "40001" || state == "40P01") {
-    return absl::UnavailableError(
-        absl::StrCat("the store ", store, " is held by another process"));
+    return meshwright::store::MarkAway(absl::UnavailableError(
+        absl::StrCat("the store ", store, " is held by another process")));
   }
   if (state == "53300") {
-    return absl::UnavailableError(absl::StrCat(
-        "the server of the store ", store, " has no connection left: ", line));
+    return meshwright::store::MarkAway(absl::UnavailableError(absl::StrCat(
+        "the server of the store ", store, " has no connection left: ", line)));
   }
   if (state == "53100") {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the store ", store, " cannot grow: the disk is full"));
+    return meshwright::store::MarkAway(absl::ResourceExhaustedError(
+        absl::StrCat("the store ", store, " cannot grow: the disk is full")));
   }
   if (is_class("53") || is_class("54")) {
-    return absl::ResourceExhaustedError(absl::StrCat(
+    absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
         "the server of the store ", store, " has too little: ", line));
+    // Of 54, what was asked is beyond a limit of PostgreSQL, also later.
+    return is_class("53") ? meshwright::store::MarkAway(std::move(status))
+                          : status;
   }
   if (is_class("28")) {
     return absl::PermissionDeniedError(

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "profiledb/store/away.h"
+
 namespace meshwright::postgres {
 namespace {
 
@@ -9,17 +11,18 @@ TEST(FailuresTest, TheStateDecidesTheCode) {
   struct Case {
     const char* state;
     absl::StatusCode code;
+    bool is_away = false;
   };
   const Case cases[] = {
-      {"", absl::StatusCode::kUnavailable},
-      {"57P01", absl::StatusCode::kUnavailable},
-      {"57P03", absl::StatusCode::kUnavailable},
-      {"08006", absl::StatusCode::kUnavailable},
-      {"53300", absl::StatusCode::kUnavailable},
-      {"55P03", absl::StatusCode::kUnavailable},
-      {"40001", absl::StatusCode::kUnavailable},
-      {"53100", absl::StatusCode::kResourceExhausted},
-      {"53200", absl::StatusCode::kResourceExhausted},
+      {"", absl::StatusCode::kUnavailable, true},
+      {"57P01", absl::StatusCode::kUnavailable, true},
+      {"57P03", absl::StatusCode::kUnavailable, true},
+      {"08006", absl::StatusCode::kUnavailable, true},
+      {"53300", absl::StatusCode::kUnavailable, true},
+      {"55P03", absl::StatusCode::kUnavailable, true},
+      {"40001", absl::StatusCode::kUnavailable, true},
+      {"53100", absl::StatusCode::kResourceExhausted, true},
+      {"53200", absl::StatusCode::kResourceExhausted, true},
       {"54000", absl::StatusCode::kResourceExhausted},
       {"28P01", absl::StatusCode::kPermissionDenied},
       {"42501", absl::StatusCode::kPermissionDenied},
@@ -31,6 +34,7 @@ TEST(FailuresTest, TheStateDecidesTheCode) {
   for (const Case& c : cases) {
     const absl::Status status = ToStatus("postgres:///a", c.state, "why\nmore");
     EXPECT_EQ(status.code(), c.code) << c.state;
+    EXPECT_EQ(store::IsAway(status), c.is_away) << c.state;
     EXPECT_NE(status.message().find("postgres:///a"), std::string::npos);
     EXPECT_EQ(status.message().find('\n'), std::string::npos);
   }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "profiledb/store/away.h"
 
 namespace meshwright::sqlite {
 namespace {
@@ -21,14 +22,14 @@ absl::Status ToStatus(sqlite3* database, const std::string& path) {
   const bool no_space =
       (code & 0xff) == SQLITE_IOERR && sqlite3_system_errno(database) == ENOSPC;
   if ((code & 0xff) == SQLITE_FULL || no_space) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the store ", path, " cannot grow: the disk is full"));
+    return store::MarkAway(absl::ResourceExhaustedError(
+        absl::StrCat("the store ", path, " cannot grow: the disk is full")));
   }
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return absl::UnavailableError(
-          absl::StrCat("the store ", path, " is held by another process"));
+      return store::MarkAway(absl::UnavailableError(
+          absl::StrCat("the store ", path, " is held by another process")));
     case SQLITE_NOTADB:
       return absl::InvalidArgumentError(
           absl::StrCat(path, " is not a Meshwright store"));

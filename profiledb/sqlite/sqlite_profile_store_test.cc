@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiledb/schema/migrations.h"
 #include "profiledb/sqlite/testing/store_file.h"
+#include "profiledb/store/away.h"
 #include "profiledb/store/testing/rows.h"
 
 namespace meshwright::sqlite {
@@ -86,6 +87,7 @@ TEST_F(SqliteProfileStoreTest, AFullDiskLosesNothing) {
     if (status.ok()) ++recorded;
   }
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(store::IsAway(status));
   EXPECT_NE(status.message().find("the disk is full"), std::string::npos);
   EXPECT_GT(recorded, 10);
   EXPECT_EQ(Measured(**store), recorded);

@@ -35,7 +35,8 @@ absl::StatusOr<Leader> MemoryPlanStore::Lead(const std::string& holder,
   const absl::Time now = clock_ != nullptr ? clock_->Now() : absl::Now();
   base::MutexLock lock(&mutex_);
   const bool prolongs = epoch_.value != 0 && epoch_ == mine;
-  if (!prolongs && now < term_ends_) return Leader{epoch_, holder_, false};
+  const bool lasts = now < term_ends_ && term_ends_ - now <= term;
+  if (!prolongs && lasts) return Leader{epoch_, holder_, false};
   if (!prolongs) ++epoch_.value;
   holder_ = holder;
   term_ends_ = now + term;

@@ -65,7 +65,8 @@ class PlanStore {
 
   // Of one of several: begins an epoch that lasts for `term` of the database's
   // clock, unless another one's lasts still. Prolongs it where `mine` is the
-  // present epoch. Whoever leads then is the answer.
+  // present epoch. Whoever leads then is the answer. One that would last for
+  // more than `term` is over: that clock was stepped back since it began.
   virtual absl::StatusOr<Leader> Lead(const std::string& holder, Epoch mine,
                                       absl::Duration term) = 0;
   // Ends the term, where `mine` is the epoch at hand.

@@ -318,7 +318,9 @@ struct TablePlanStore::Connection {
         leader.epoch = store::Epoch{read_leader->Integer(0)};
         leader.holder = read_leader->Bytes(1);
         prolongs = leader.epoch == mine;
-        if (!prolongs && read_leader->Integer(2) > 0) return leader;
+        const int64_t left = read_leader->Integer(2);
+        const bool lasts = left > 0 && left <= absl::ToInt64Milliseconds(term);
+        if (!prolongs && lasts) return leader;
       }
     }
     const StatementUse use(*lead);
@@ -330,6 +332,32 @@ struct TablePlanStore::Connection {
     leader = {store::Epoch{lead->Integer(0)}, holder, true};
     RETURN_IF_ERROR(lead->Run());
     return leader;
+  }
+
+  absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(store::PlanId id,
+                                                          int64_t after,
+                                                          int limit) {
+    std::vector<v1::PlanUpdate> updates;
+    {
+      Statement& read = Get(kReadUpdates);
+      const StatementUse use(read);
+      read.BindInteger(1, id.value);
+      read.BindInteger(2, after);
+      read.BindInteger(3, std::max(limit, 0));
+      RETURN_IF_ERROR(ForEachRow(read, [&]() -> absl::Status {
+        ASSIGN_OR_RETURN(
+            updates.emplace_back(),
+            Parse<v1::PlanUpdate>(read.View(0), "update of a plan"));
+        return absl::OkStatus();
+      }));
+    }
+    if (updates.empty() || updates.back().state() == v1::DONE) {
+      ASSIGN_OR_RETURN(v1::PlanRecord record, Read(id));
+      if (!updates.empty()) {
+        *updates.back().mutable_plan() = std::move(*record.mutable_plan());
+      }
+    }
+    return updates;
   }
 
   absl::Status CheckEpoch(store::Epoch epoch) {
@@ -376,6 +404,20 @@ struct TablePlanStore::Writer {
 
 struct TablePlanStore::Reader {
   explicit Reader(Connection opened) : connection(std::move(opened)) {}
+
+  // All that `work` reads is of one moment. The transaction connects again
+  // where the server was lost.
+  template <typename Value, typename Work>
+  absl::StatusOr<Value> Read(const Work& work) {
+    const base::MutexLock lock(&mutex);
+    absl::StatusOr<Value> answer = absl::InternalError("nothing was read");
+    RETURN_IF_ERROR(
+        connection.database->Transact(Access::kRead, [&]() -> absl::Status {
+          answer = work(connection);
+          return answer.status();
+        }));
+    return answer;
+  }
 
   base::Mutex mutex;
   Connection connection;
@@ -443,8 +485,8 @@ absl::StatusOr<v1::PlanRecord> TablePlanStore::Add(
 }
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Get(store::PlanId id) {
-  base::MutexLock lock(&reader_->mutex);
-  return reader_->connection.Read(id);
+  return reader_->Read<v1::PlanRecord>(
+      [&](Connection& connection) { return connection.Read(id); });
 }
 
 absl::StatusOr<std::vector<v1::PlanRecord>> TablePlanStore::List(
@@ -464,37 +506,43 @@ absl::StatusOr<std::vector<v1::PlanRecord>> TablePlanStore::List(
       states.empty() ? "" : absl::StrCat(" AND state IN (", states, ")"),
       teams.empty() ? "" : absl::StrCat(" AND namespace IN (", teams, ")"),
       " ORDER BY id DESC LIMIT ?3");
-  base::MutexLock lock(&reader_->mutex);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Statement> prepared,
-                   reader_->connection.database->Prepare(sql));
-  Statement& list = *prepared;
-  list.BindInteger(1, filter.before.value);
-  list.BindText(2, filter.owner);
-  list.BindInteger(3, std::max(filter.limit, 0));
-  for (size_t i = 0; i < filter.teams.size(); ++i) {
-    list.BindText(kFirstTeam + static_cast<int>(i), filter.teams[i]);
-  }
-  std::vector<v1::PlanRecord> records;
-  RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(v1::PlanRecord record,
-                     Parse<v1::PlanRecord>(list.View(0), "plan"));
-    records.push_back(std::move(record));
-    return absl::OkStatus();
-  }));
-  return records;
+  using Records = std::vector<v1::PlanRecord>;
+  return reader_->Read<Records>(
+      [&](Connection& connection) -> absl::StatusOr<Records> {
+        ASSIGN_OR_RETURN(const std::unique_ptr<Statement> prepared,
+                         connection.database->Prepare(sql));
+        Statement& list = *prepared;
+        list.BindInteger(1, filter.before.value);
+        list.BindText(2, filter.owner);
+        list.BindInteger(3, std::max(filter.limit, 0));
+        for (size_t i = 0; i < filter.teams.size(); ++i) {
+          list.BindText(kFirstTeam + static_cast<int>(i), filter.teams[i]);
+        }
+        Records records;
+        RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
+          ASSIGN_OR_RETURN(records.emplace_back(),
+                           Parse<v1::PlanRecord>(list.View(0), "plan"));
+          return absl::OkStatus();
+        }));
+        return records;
+      });
 }
 
 absl::StatusOr<std::map<v1::PlanState, int64_t>>
 TablePlanStore::CountByState() {
-  base::MutexLock lock(&reader_->mutex);
-  Statement& count = reader_->connection.Get(kCountByState);
-  const StatementUse use(count);
-  std::map<v1::PlanState, int64_t> counts;
-  RETURN_IF_ERROR(ForEachRow(count, [&]() -> absl::Status {
-    counts[static_cast<v1::PlanState>(count.Integer(0))] = count.Integer(1);
-    return absl::OkStatus();
-  }));
-  return counts;
+  using Counts = std::map<v1::PlanState, int64_t>;
+  return reader_->Read<Counts>(
+      [&](Connection& connection) -> absl::StatusOr<Counts> {
+        Statement& count = connection.Get(kCountByState);
+        const StatementUse use(count);
+        Counts counts;
+        RETURN_IF_ERROR(ForEachRow(count, [&]() -> absl::Status {
+          counts[static_cast<v1::PlanState>(count.Integer(0))] =
+              count.Integer(1);
+          return absl::OkStatus();
+        }));
+        return counts;
+      });
 }
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Append(
@@ -511,31 +559,10 @@ absl::StatusOr<v1::PlanRecord> TablePlanStore::Append(
 
 absl::StatusOr<std::vector<v1::PlanUpdate>> TablePlanStore::ReadUpdates(
     store::PlanId id, int64_t after, int limit) {
-  base::MutexLock lock(&reader_->mutex);
-  Connection& connection = reader_->connection;
-  std::vector<v1::PlanUpdate> updates;
-  {
-    Statement& read = connection.Get(kReadUpdates);
-    const StatementUse use(read);
-    read.BindInteger(1, id.value);
-    read.BindInteger(2, after);
-    read.BindInteger(3, std::max(limit, 0));
-    RETURN_IF_ERROR(ForEachRow(read, [&]() -> absl::Status {
-      ASSIGN_OR_RETURN(v1::PlanUpdate update,
-                       Parse<v1::PlanUpdate>(read.View(0), "update of a plan"));
-      updates.push_back(std::move(update));
-      return absl::OkStatus();
-    }));
-  }
-  // After its updates: the plan is committed with the last of them, which may
-  // be while this reads.
-  if (updates.empty() || updates.back().state() == v1::DONE) {
-    ASSIGN_OR_RETURN(v1::PlanRecord record, connection.Read(id));
-    if (!updates.empty()) {
-      *updates.back().mutable_plan() = std::move(*record.mutable_plan());
-    }
-  }
-  return updates;
+  return reader_->Read<std::vector<v1::PlanUpdate>>(
+      [&](Connection& connection) {
+        return connection.ReadUpdates(id, after, limit);
+      });
 }
 
 absl::Status TablePlanStore::Restore(const v1::PlanRecord& record,
@@ -564,9 +591,11 @@ absl::Status TablePlanStore::RememberDevice(const v1::DeviceRecord& device) {
 }
 
 absl::StatusOr<std::vector<v1::DeviceRecord>> TablePlanStore::ListDevices() {
-  base::MutexLock lock(&reader_->mutex);
-  return ListContents<v1::DeviceRecord>(reader_->connection.Get(kListDevices),
-                                        "device");
+  return reader_->Read<std::vector<v1::DeviceRecord>>(
+      [](Connection& connection) {
+        return ListContents<v1::DeviceRecord>(connection.Get(kListDevices),
+                                              "device");
+      });
 }
 
 absl::Status TablePlanStore::SetOrder(const v1::WorkerOrder& order) {
@@ -585,9 +614,11 @@ absl::Status TablePlanStore::SetOrder(const v1::WorkerOrder& order) {
 }
 
 absl::StatusOr<std::vector<v1::WorkerOrder>> TablePlanStore::ListOrders() {
-  base::MutexLock lock(&reader_->mutex);
-  return ListContents<v1::WorkerOrder>(reader_->connection.Get(kListOrders),
-                                       "order of a worker");
+  return reader_->Read<std::vector<v1::WorkerOrder>>(
+      [](Connection& connection) {
+        return ListContents<v1::WorkerOrder>(connection.Get(kListOrders),
+                                             "order of a worker");
+      });
 }
 
 }  // namespace meshwright::tables

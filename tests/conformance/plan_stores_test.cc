@@ -257,6 +257,17 @@ TEST_P(PlanStoreConformance, OneOfSeveralCoordinatorsLeads) {
   EXPECT_TRUE(store_->Lead("a", {}, long_term)->is_mine);
 }
 
+// As one that began before the database's clock was stepped back.
+TEST_P(PlanStoreConformance, ATermThatEndsAfterMoreThanATermIsOver) {
+  const auto a = store_->Lead("a", {}, absl::Hours(1));
+  ASSERT_TRUE(a.ok()) << a.status();
+  const auto b = store_->Lead("b", {}, absl::Minutes(1));
+  ASSERT_TRUE(b.ok()) << b.status();
+  EXPECT_TRUE(b->is_mine);
+  EXPECT_LT(a->epoch, b->epoch);
+  EXPECT_FALSE(store_->Lead("a", a->epoch, absl::Minutes(1))->is_mine);
+}
+
 TEST_P(PlanStoreConformance, UnknownPlansAreSaidToBe) {
   const absl::Status status = store_->Get(PlanId{5}).status();
   EXPECT_TRUE(absl::IsNotFound(status)) << status;
@@ -494,6 +505,43 @@ TEST(SqlitePlanStoreTest, SharesTheFileOfTheProfiles) {
   ASSERT_TRUE((*profiles)->RecordProgram(key, "hlo").ok());
   ASSERT_TRUE(plans->Add(MakeRecord("ann")).ok());
   EXPECT_EQ(*(*profiles)->LookupProgram(key), "hlo");
+}
+
+// What is read first on each of the two connections finds it lost.
+TEST(PostgresPlanStoreTest, AStoreGoesOnAfterItsServerWasRestarted) {
+  const auto server = postgres::PostgresServer::Start({.is_durable = true});
+  if (absl::IsNotFound(server.status())) {
+    GTEST_SKIP() << "PostgreSQL's server is not installed";
+  }
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto opened = postgres::OpenPostgresPlanStore((*server)->NewStoreUrl());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  store::PlanStore& store = **opened;
+  ASSERT_TRUE(store.Add(MakeRecord("ann")).ok());
+  const std::vector<std::function<absl::Status()>> reads = {
+      [&] { return store.Get(PlanId{1}).status(); },
+      [&] { return store.List({}).status(); },
+      [&] { return store.CountByState().status(); },
+      [&] { return store.ReadUpdates(PlanId{1}, 0, 9).status(); },
+      [&] { return store.ListDevices().status(); },
+      [&] { return store.ListOrders().status(); },
+  };
+  for (const auto& read : reads) ASSERT_TRUE(read().ok()) << read();
+  (*server)->Stop();
+  for (const auto& read : reads) {
+    const absl::Status status = read();
+    EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("try again"));
+  }
+  ASSERT_TRUE((*server)->Restart().ok());
+  for (const auto& read : reads) EXPECT_TRUE(read().ok()) << read();
+  // Nobody called while it was down: nobody notices, whatever comes first.
+  for (const auto& read : reads) {
+    (*server)->Stop();
+    ASSERT_TRUE((*server)->Restart().ok());
+    EXPECT_TRUE(read().ok()) << read();
+  }
+  EXPECT_TRUE(store.Add(MakeRecord("bob")).ok());
 }
 
 TEST(PlanIdTest, IsItsTextAndBack) {

@@ -153,7 +153,7 @@ LAYERS = {
         "coordinator/space/rematerialization", "planner/pipeline",
         "planner/problem", "planner/reshard", "planner/reshard/decompose",
         "planner/reshard/problem", "planner/search",
-        "planner/search/tradeoffs"),
+        "planner/search/tradeoffs", "profiledb/store"),
     "coordinator/validation": (
         "base", "proto/v1", "coordinator/estimation", "coordinator/explain",
         "coordinator/export", "coordinator/ir", "coordinator/ir/load",
