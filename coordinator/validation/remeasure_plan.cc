@@ -43,7 +43,7 @@ absl::StatusOr<UsedMeshes> OpenOneMesh(const v1::Plan& plan,
                                        jobs::Measurer* measurer) {
   auto used = std::make_unique<UsedMesh>();
   ASSIGN_OR_RETURN(used->step, planning::OpenStep(request, measurer));
-  AddPrograms(planning::ListUsedPrograms(plan, used->step), *used);
+  used->programs = planning::ListUsedPrograms(plan, used->step);
   UsedMeshes meshes;
   meshes[used->step.analysis.mesh] = std::move(used);
   return meshes;
