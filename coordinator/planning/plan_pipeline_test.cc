@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 
@@ -257,72 +256,39 @@ TEST_F(PlanPipelineTest, AnInterruptedPlanLeavesOneBehind) {
   }
 }
 
-TEST_F(PlanPipelineTest, NoisyRowsOfAPlanThatIsNotChosenHeal) {
-  measurer_.machine = 3;
-  const auto quiet = Plan(Request("gpt2_2l"));
-  ASSERT_TRUE(quiet.ok()) << quiet.status();
-  const auto step = MeasureStep(Request("gpt2_2l"), {&store_, &measurer_},
-                                [](const v1::PlanProgress&) {});
-  ASSERT_TRUE(step.ok()) << step.status();
-  jobs::BusyMeasurer busy;
-  busy.machine = 3;
-  busy.slow.emplace();
-  for (const v1::Program* program : ListUsedPrograms(*quiet, *step)) {
-    busy.slow->insert(program->key());
-  }
-  store::FakeProfileStore store;
-  const auto plan = MakePlan(Request("gpt2_2l"), {&store, &busy},
-                             [](const v1::PlanProgress&) {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(busy.slowed, *busy.slow);
-  EXPECT_NEAR(plan->predicted().step_seconds(),
-              quiet->predicted().step_seconds(),
-              0.01 * quiet->predicted().step_seconds());
-  EXPECT_EQ(plan->quality(), quiet->quality());
-}
-
-// Rows of some programs are noisy however often they are measured.
-class RestlessMeasurer : public jobs::FakeMeasurer {
- public:
-  absl::Status Measure(const v1::RunnerRequest& request,
-                       const OnResult& on_result,
-                       const OnStarted& on_started) override {
-    return FakeMeasurer::Measure(
-        request,
-        [&](v1::ProfileResult result) {
-          if (restless.contains(result.key())) {
-            ++met[result.key()];
-            result.mutable_measurement()->set_quality(v1::NOISY);
-          }
-          return on_result(result);
-        },
-        on_started);
+// The plan of a quiet machine, and its programs, the shortest first.
+class NoisyRowsTest : public PlanPipelineTest {
+ protected:
+  void SetUp() override {
+    measurer_.machine = kMachine;
+    auto plan = Plan(Request("gpt2_2l"));
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    quiet_ = *std::move(plan);
+    auto step = MeasureStep(Request("gpt2_2l"), {&store_, &measurer_},
+                            [](const v1::PlanProgress&) {});
+    ASSERT_TRUE(step.ok()) << step.status();
+    step_ = *std::move(step);
+    used_ = ListUsedPrograms(quiet_, step_);
+    std::sort(used_.begin(), used_.end(),
+              [&](auto* a, auto* b) { return Time(a) < Time(b); });
+    ASSERT_LT(Time(used_.front()), Time(used_.back()) / 50);
   }
 
-  std::set<std::string> restless;  // keys
-  std::map<std::string, int> met;  // how often each was measured
-};
+  int64_t Time(const v1::Program* program) const {
+    return step_.results.at(program->key()).measurement().minimum_ns();
+  }
 
-// A second plan of the same would else measure what changes nothing.
-TEST_F(PlanPipelineTest, NoiseThatNobodyWouldNoticeIsLeft) {
-  measurer_.machine = 3;
-  const auto quiet = Plan(Request("gpt2_2l"));
-  ASSERT_TRUE(quiet.ok()) << quiet.status();
-  const auto step = MeasureStep(Request("gpt2_2l"), {&store_, &measurer_},
-                                [](const v1::PlanProgress&) {});
-  ASSERT_TRUE(step.ok()) << step.status();
-  auto used = ListUsedPrograms(*quiet, *step);
-  const auto time = [&](const v1::Program* program) {
-    return step->results.at(program->key()).measurement().minimum_ns();
-  };
-  std::sort(used.begin(), used.end(),
-            [&](auto* a, auto* b) { return time(a) < time(b); });
-  ASSERT_LT(time(used.front()), time(used.back()) / 50);
-  const auto count_measurements = [&](const v1::Program* restless,
-                                      v1::Quality expected) {
-    RestlessMeasurer measurer;
-    measurer.machine = 3;
-    measurer.restless = {restless->key()};
+  // How often the program is measured for two plans if it is noisy each time.
+  int CountMeasurements(const v1::Program* restless, v1::Quality expected) {
+    int count = 0;
+    jobs::FakeMeasurer measurer;
+    measurer.machine = kMachine;
+    measurer.alter = [&](const v1::RunnerRequest&, v1::ProfileResult& result) {
+      const bool is_restless = result.key() == restless->key();
+      count += is_restless ? 1 : 0;
+      result.mutable_measurement()->set_quality(is_restless ? v1::NOISY
+                                                            : v1::GOOD);
+    };
     store::FakeProfileStore store;
     for (int round = 0; round < 2; ++round) {
       const auto plan = MakePlan(Request("gpt2_2l"), {&store, &measurer},
@@ -330,11 +296,41 @@ TEST_F(PlanPipelineTest, NoiseThatNobodyWouldNoticeIsLeft) {
       EXPECT_TRUE(plan.ok()) << plan.status();
       EXPECT_EQ(plan->quality(), expected);
     }
-    return measurer.met[restless->key()];
-  };
+    return count;
+  }
+
+  static constexpr uint64_t kMachine = 3;
+  v1::Plan quiet_;
+  MeasuredStep step_;
+  Measuring::Programs used_;
+};
+
+TEST_F(NoisyRowsTest, ThoseOfAPlanThatIsNotChosenHeal) {
+  jobs::BusyMeasurer busy;
+  busy.machine = kMachine;
+  busy.slow.emplace();
+  for (const v1::Program* program : used_) {
+    // Noise of shorter ones is left.
+    if (Time(program) > Time(used_.back()) / 10) {
+      busy.slow->insert(program->key());
+    }
+  }
+  ASSERT_GT(busy.slow->size(), 1);
+  store::FakeProfileStore store;
+  const auto plan = MakePlan(Request("gpt2_2l"), {&store, &busy},
+                             [](const v1::PlanProgress&) {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(busy.slowed, *busy.slow);
+  EXPECT_EQ(plan->predicted().step_seconds(),
+            quiet_.predicted().step_seconds());
+  EXPECT_EQ(plan->quality(), quiet_.quality());
+}
+
+// A second plan of the same would else measure what changes nothing.
+TEST_F(NoisyRowsTest, ThoseThatNobodyWouldNoticeAreLeft) {
   // Once more at once, and not for its plan.
-  EXPECT_EQ(count_measurements(used.front(), quiet->quality()), 2);
-  EXPECT_EQ(count_measurements(used.back(), v1::NOISY), kEnoughMeasurements);
+  EXPECT_EQ(CountMeasurements(used_.front(), v1::GOOD), 2);
+  EXPECT_EQ(CountMeasurements(used_.back(), v1::NOISY), kEnoughMeasurements);
 }
 
 // A plan that does not wait finds all rows in the store and judges by them.

@@ -229,10 +229,17 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
 void AddQuality(const Programs& programs, const MeasuredStep& step,
                 v1::Plan& plan) {
   std::set<int> reasons(plan.noise().begin(), plan.noise().end());
-  for (const v1::Program* program : ListNoisy(programs, step)) {
-    const v1::Measurement& it = FindRow(step, program)->measurement();
-    plan.set_quality(std::max(plan.quality(), it.quality()));
-    reasons.insert(it.noise().begin(), it.noise().end());
+  const Programs noisy = ListNoisy(programs, step);
+  const std::set<const v1::Program*> counted(noisy.begin(), noisy.end());
+  for (const v1::Program* program : programs) {
+    const v1::ProfileResult* const row = FindRow(step, program);
+    if (row == nullptr) continue;
+    const v1::Measurement& it = row->measurement();
+    const bool is_counted = counted.contains(program);
+    plan.set_quality(
+        std::max(plan.quality(),
+                 is_counted ? it.quality() : std::min(it.quality(), v1::GOOD)));
+    if (is_counted) reasons.insert(it.noise().begin(), it.noise().end());
   }
   plan.mutable_noise()->Assign(reasons.begin(), reasons.end());
 }

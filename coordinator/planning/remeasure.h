@@ -56,8 +56,8 @@ std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
                                                  const MeasuredStep& step);
 
 // The plan's quality becomes that of the worst row among the programs' if that
-// is worse; each reason of their noise is added once. Programs too short to
-// matter do not count.
+// is worse; each reason of their noise is added once. Noisy programs too short
+// to matter count as good.
 void AddQuality(const Measuring::Programs& programs, const MeasuredStep& step,
                 v1::Plan& plan);
 

@@ -185,6 +185,7 @@ absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
       it.mutable_memory()->set_temporary_bytes(kTemporaryBytes);
       it.mutable_memory()->set_peak_bytes(kTemporaryBytes);
     }
+    if (alter) alter(request, result);
     RETURN_IF_ERROR(on_result(result));
   }
   return absl::OkStatus();

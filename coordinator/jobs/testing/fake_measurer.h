@@ -13,6 +13,7 @@
 #define MESHWRIGHT_COORDINATOR_JOBS_TESTING_FAKE_MEASURER_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -44,6 +45,8 @@ class FakeMeasurer : public jobs::Measurer {
   // Another one measures the same machine again.
   uint64_t noise_seed = 0;
   double slowness = 1;  // of all times, from now on
+  // Changes every row before it is handed out.
+  std::function<void(const v1::RunnerRequest&, v1::ProfileResult&)> alter;
 
   int programs = 0;          // asked for so far
   std::vector<int> batches;  // the same by call
