@@ -8,6 +8,28 @@
 namespace meshwright::ir {
 namespace {
 
+// Operations that hand a value on as it is, or of which nothing is known: a
+// tuple may stand where every other takes or makes arrays.
+bool TakesTuples(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kUnknown:
+    case Opcode::kCall:
+    case Opcode::kCarry:
+    case Opcode::kCollective:
+    case Opcode::kConditional:
+    case Opcode::kCopy:
+    case Opcode::kCustomCall:
+    case Opcode::kGetTupleElement:
+    case Opcode::kLoopResult:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kTuple:
+    case Opcode::kWhile:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Checks of one instruction; each names what is wrong, the caller where.
 class ShapeChecker {
  public:
@@ -15,6 +37,11 @@ class ShapeChecker {
       : module_(module), it_(module.at(id)) {}
 
   const char* Check() const {
+    if (!TakesTuples(it_.opcode)) {
+      for (size_t i = 0; i < it_.operands.size(); ++i) {
+        if (Operand(i).is_tuple()) return "takes arrays, and a tuple is given";
+      }
+    }
     switch (it_.opcode) {
       case Opcode::kElementwise:
         return CheckElementwise();

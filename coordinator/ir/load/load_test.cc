@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/ir/rewrite/split_fused.h"
@@ -63,6 +66,44 @@ TEST(LoadModuleTest, RefusesWhatIsNoModule) {
   EXPECT_THAT(LoadModule("no module").status().message(),
               HasSubstr("no HLO module"));
   EXPECT_THAT(LoadModule("").status().message(), HasSubstr("empty"));
+}
+
+// A tuple has no dimensions of its own, so that nothing else would tell it from
+// a scalar.
+TEST(LoadModuleTest, RefusesATupleWhereAnArrayIsDue) {
+  for (const char* opcode : {"abs", "broadcast", "pad", "reduce", "reshape",
+                             "reverse", "slice", "transpose"}) {
+    hlo::HloModuleProto proto;
+    proto.set_entry_computation_id(1);
+    auto& entry = *proto.add_computations();
+    entry.set_id(1);
+    entry.set_root_id(3);
+    hlo::ShapeProto scalar;
+    scalar.set_element_type(hlo::F32);
+    hlo::ShapeProto array = scalar;
+    array.add_dimensions(4);
+    hlo::ShapeProto pair;
+    pair.set_element_type(hlo::TUPLE);
+    *pair.add_tuple_shapes() = array;
+    *pair.add_tuple_shapes() = array;
+    const auto add = [&](int id, const char* op, const hlo::ShapeProto& shape,
+                         const std::vector<int64_t>& operands) {
+      auto& it = *entry.add_instructions();
+      it.set_id(id);
+      it.set_name(absl::StrCat(op, ".", id));
+      it.set_opcode(op);
+      *it.mutable_shape() = shape;
+      for (const int64_t operand : operands) it.add_operand_ids(operand);
+    };
+    add(1, "parameter", array, {});
+    add(2, "tuple", pair, {1, 1});
+    const bool two = std::string_view(opcode) == "pad" ||
+                     std::string_view(opcode) == "reduce";
+    add(3, opcode, scalar,
+        two ? std::vector<int64_t>{2, 2} : std::vector<int64_t>{2});
+    EXPECT_THAT(BuildModule(proto).status().message(), HasSubstr("tuple"))
+        << opcode;
+  }
 }
 
 TEST(LoadModuleTest, RefusesAnOperandThatComesLater) {
