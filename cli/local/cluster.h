@@ -7,7 +7,8 @@
 // Threads and ownership: one thread; the stores outlive the cluster.
 // Errors: those of Coordinator::Start and of Worker::Start, such as a busy
 // port, a plugin that does not load or a missing runner. kFailedPrecondition
-// where a coordinator elsewhere runs the plans of the store.
+// where a coordinator elsewhere runs the plans of the store. kInvalidArgument
+// for a validation with more random plans than there may be.
 #ifndef MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 #define MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 

@@ -8,8 +8,9 @@
 // suspended, with what the attached ones lack as its reason. Programs that
 // another plan is measuring are left to it (jobs/in_flight.h).
 // Threads: one run, one thread; the stop token from any.
-// Errors: a suspension (jobs/suspension.h), kCancelled after a stop, those of
-// the store of plans and of JobQueue.
+// Errors: a suspension (jobs/suspension.h), kCancelled after a stop,
+// kUnavailable for more devices than the pinned machines have, those of the
+// store of plans and of JobQueue.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_
 

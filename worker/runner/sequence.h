@@ -11,7 +11,7 @@
 // sets.
 // Threads: one.
 // Errors: kInvalidArgument for a sequence that names programs or slots that are
-// not there.
+// not there. kAborted, of one call, where it was not run.
 #ifndef MESHWRIGHT_WORKER_RUNNER_SEQUENCE_H_
 #define MESHWRIGHT_WORKER_RUNNER_SEQUENCE_H_
 

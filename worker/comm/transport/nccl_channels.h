@@ -8,7 +8,8 @@
 // it is whole. Calls do not block (NCCL 2.14), so that Abort always can. Not
 // run on GPUs yet; device_transport_test.cc holds what does not need them.
 // Errors: Create gives kFailedPrecondition for a library or driver that is not
-// there, kInvalidArgument for a device that is not.
+// there, kInvalidArgument for a device that is not. Connecting gives kDataLoss
+// for a peer whose name is cut short; a channel that was cut, kCancelled.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_NCCL_CHANNELS_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_NCCL_CHANNELS_H_
 
