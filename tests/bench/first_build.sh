@@ -37,8 +37,8 @@ before=($(build before "$1"))
 printf '%s: %d s of CPU, %d s\n' "$1" "${before[@]}"
 awk -v now="${now[0]}" -v wall="${now[1]}" -v before="${before[0]}" -v old="$1" '
   BEGIN {
-    printf "figure\tfirst build of ./quickstart: CPU time (wall, two cores), "
-    printf "share of that of commit %s\t≤ 40 %%\t", old
-    printf "%d s (%d s), %.1f %% of %d s\n",
-           now, wall, 100 * now / before, before
+    printf "figure\tfirst build of ./quickstart: CPU time over that of commit "
+    printf "%s\t≤ 40 %%\t%.1f %%\n", old, 100 * now / before
+    printf "CPU time %d s of %d s; wall time on two cores %d s\n",
+           now, before, wall
   }'

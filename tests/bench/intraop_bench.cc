@@ -18,7 +18,13 @@
 namespace meshwright::intraop {
 namespace {
 
-void Report(const char* name, const Mesh& mesh, int strategies, double budget) {
+struct Worst {
+  double seconds = 0;
+  double gap = 0;
+};
+
+void Report(const char* name, const Mesh& mesh, int strategies, double budget,
+            Worst& of_all) {
   double worst = 0;
   double gap = 0;
   size_t max_strategies = 0;
@@ -53,9 +59,7 @@ void Report(const char* name, const Mesh& mesh, int strategies, double budget) {
   }
   std::printf("%-18s %10zu %10.0f ms %10.1e\n", name, max_strategies,
               1e3 * worst, gap);
-  PrintFigure(
-      absl::StrFormat("100 operators, mesh and budget %s: worst, gap", name),
-      "≤ 1500 ms", absl::StrFormat("%.0f ms, %.1e", 1e3 * worst, gap));
+  of_all = {std::max(of_all.seconds, worst), std::max(of_all.gap, gap)};
 }
 
 }  // namespace
@@ -65,10 +69,16 @@ int main() {
   using meshwright::intraop::Report;
   std::printf("%-18s %10s %13s %10s\n", "mesh, budget", "strategies", "worst",
               "gap");
-  Report("4", {4}, 48, 1);
-  Report("4, 90 %", {4}, 48, 0.9);
-  Report("2x4, 8 each", {2, 4}, 8, 1);
-  Report("2x4, 8 each, 90 %", {2, 4}, 8, 0.9);
-  Report("2x4", {2, 4}, 48, 1);
-  Report("2x4, 90 %", {2, 4}, 48, 0.9);
+  meshwright::intraop::Worst of_all;
+  Report("4", {4}, 48, 1, of_all);
+  Report("4, 90 %", {4}, 48, 0.9, of_all);
+  Report("2x4, 8 each", {2, 4}, 8, 1, of_all);
+  Report("2x4, 8 each, 90 %", {2, 4}, 8, 0.9, of_all);
+  Report("2x4", {2, 4}, 48, 1, of_all);
+  Report("2x4, 90 %", {2, 4}, 48, 0.9, of_all);
+  const std::string what = "100 operators on meshes 4 and 2x4, free and 90 %: ";
+  meshwright::PrintFigure(what + "worst wall time", "≤ 1500 ms",
+                          absl::StrFormat("%.0f ms", 1e3 * of_all.seconds));
+  meshwright::PrintFigure(what + "worst gap", "≤ 1e-3",
+                          absl::StrFormat("%.1e", of_all.gap));
 }

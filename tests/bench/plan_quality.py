@@ -77,23 +77,31 @@ def judge(model, options):
 
 def print_figures(results, random):
     """The lines that tests/bench/report collects."""
-    for it in results:
-        name = f"{it['model']}_2l on 1x2, {random} random plans: "
-        tau = "-" if it["kendall_tau"] is None else f"{it['kendall_tau']:.2f}"
-        low, high = it["memory_error"]
-        for what, wanted, got in (
-                ("median error now, chosen over best, Kendall's tau above the "
-                 "noise, outputs differ, memory predicted over measured",
-                 "≤ 5 %, ≤ 1.05, ≥ 0.8, ≤ 1e-3, -",
-                 f"{it['median_error'] * 100:.1f} %, "
-                 f"{it['chosen_over_best']:.3f}, {tau} ({it['pairs']} pairs), "
-                 f"{it['max_relative_difference']:.1e}, "
-                 f"{low * 100:+.0f}..{high * 100:+.0f} %"),
-                ("programs measured first, again, of 4 layers; plan again",
-                 "≤ 60, 0, 0; ≤ 5 s",
-                 f"{it['programs']['profiled']}, {it['again_profiled']}, "
-                 f"{it['deeper_profiled']}; {it['again_seconds']:.2f} s")):
-            print(f"figure\t{name}{what}\t{wanted}\t{got}")
+    def print_figure(what, wanted, got):
+        print(f"figure\t{names} on 1x2, {random} random plans each: {what}"
+              f"\t{wanted}\t{got}")
+
+    def worst(key):
+        return max(it[key] for it in results)
+
+    names = " and ".join(f"{it['model']}_2l" for it in results)
+    taus = [it["kendall_tau"] for it in results
+            if it["kendall_tau"] is not None]
+    print_figure("median error now, worst", "≤ 5 %",
+                 f"{worst('median_error') * 100:.1f} %")
+    print_figure("chosen over best, worst", "≤ 1.05",
+                 f"{worst('chosen_over_best'):.3f}")
+    print_figure("Kendall's tau above the noise, worst", "≥ 0.8",
+                 f"{min(taus):.2f}" if taus else "no pair above the noise")
+    print_figure("outputs differ, worst", "≤ 1e-3",
+                 f"{worst('max_relative_difference'):.1e}")
+    print_figure("programs measured first, maximum", "≤ 60",
+                 max(it["programs"]["profiled"] for it in results))
+    print_figure("programs measured again, maximum", "0",
+                 worst("again_profiled"))
+    print_figure("programs measured for twice the layers, maximum", "0",
+                 worst("deeper_profiled"))
+    print_figure("plan again, worst", "≤ 5 s", f"{worst('again_seconds'):.2f} s")
 
 
 def main():

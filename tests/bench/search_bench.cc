@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "planner/search/search.h"
@@ -129,17 +130,23 @@ struct Family {
     limited.Add(other.limited);
   }
 
-  void PrintFigures(const std::string& what,
-                    std::optional<double> seconds) const {
+  void PrintGap(const std::string& what, std::optional<double> seconds) const {
     if (!seconds.has_value()) return;
-    PrintFigure(
-        absl::StrFormat("%s: free, open and worst CPU time; memory limit, %g "
-                        "s: worst gap, CPU time",
-                        what, *seconds),
-        absl::StrFormat("none open; ≤ %s", *seconds < 1 ? "2e-3" : "1e-3"),
-        absl::StrFormat("%d of %d, %.1f ms; %.1e, %.0f ms", free.open,
-                        free.count, free.seconds * 1e3, limited.gap,
-                        limited.seconds * 1e3));
+    PrintFigure(absl::StrFormat("%s: worst gap under memory limits", what),
+                *seconds < 1 ? "≤ 2e-3" : "≤ 1e-3",
+                absl::StrFormat("%.1e", limited.gap));
+  }
+
+  // Of every family.
+  void PrintSummary(double seconds) const {
+    PrintFigure("without a memory limit: searches not proven", "0",
+                absl::StrFormat("%d of %d", free.open, free.count));
+    PrintFigure("without a memory limit: worst CPU time", "≤ 100 ms",
+                absl::StrFormat("%.1f ms", free.seconds * 1e3));
+    PrintFigure(absl::StrFormat(
+                    "stopped after %g s of CPU time: worst CPU time", seconds),
+                absl::StrFormat("≤ %.0f ms", 1e3 * seconds + 50),
+                absl::StrFormat("%.0f ms", limited.seconds * 1e3));
   }
 };
 
@@ -173,10 +180,10 @@ Family Measure(const std::string& what, int seeds,
   return family;
 }
 
-void Chains(std::initializer_list<int> depths, int seeds,
-            std::optional<double> seconds, std::string_view only) {
+Family Chains(std::initializer_list<int> depths, int seeds,
+              std::optional<double> seconds, std::string_view only) {
+  Family all;
   for (const int depth : depths) {
-    Family all;
     for (const Data data : kData) {
       if (!only.empty() && only != ToString(data)) continue;
       all.Add(Measure(
@@ -184,11 +191,11 @@ void Chains(std::initializer_list<int> depths, int seeds,
           [&](uint64_t seed) { return Transformer(depth, seed, data); },
           seconds));
     }
-    all.PrintFigures(std::to_string(depth) + " layers", seconds);
   }
+  return all;
 }
 
-void Graphs(std::optional<double> seconds, std::string_view only) {
+Family Graphs(std::optional<double> seconds, std::string_view only) {
   PrintHead("60 nodes x 30, 10 skips");
   Family all;
   for (const Data data : kData) {
@@ -197,7 +204,7 @@ void Graphs(std::optional<double> seconds, std::string_view only) {
         std::string("graph, ") + ToString(data), 5,
         [&](uint64_t seed) { return Skips(60, 30, 10, seed, data); }, seconds));
   }
-  all.PrintFigures("graph of 60 nodes x 30, 10 skips", seconds);
+  return all;
 }
 
 // Free, and at half the memory.
@@ -210,22 +217,47 @@ void Operations(double seconds) {
   }
 }
 
-void Shapes(std::optional<double> seconds, std::string_view only) {
+struct Shape {
+  std::string what;
+  std::function<PlanProblem()> make;
+};
+
+// The shapes of one family that `only` names.
+Family MeasureShapes(const std::vector<Shape>& shapes,
+                     std::optional<double> seconds, std::string_view only) {
+  Family all;
+  for (const Shape& shape : shapes) {
+    if (shape.what.find(only) == std::string::npos) continue;
+    all.Add(Measure(
+        shape.what, 1, [&](uint64_t) { return shape.make(); }, seconds));
+  }
+  return all;
+}
+
+Family Shapes(std::optional<double> seconds, std::string_view only) {
   PrintHead("other shapes");
-  const auto measure = [&](const std::string& what,
-                           const PlanProblem& problem) {
-    if (what.find(only) == std::string::npos) return;
-    Measure(
-        what, 1, [&](uint64_t) { return problem; }, seconds)
-        .PrintFigures(what, seconds);
+  const struct {
+    const char* family;
+    std::vector<Shape> shapes;
+  } families[] = {
+      {"tied embedding, 24 and 1,000 layers",
+       {{"24 layers, tied embedding", [] { return TiedEmbedding(24); }},
+        {"1000 layers, tied embedding", [] { return TiedEmbedding(1000); }}}},
+      {"encoder-decoder, 24 layers",
+       {{"encoder-decoder, 24 layers", [] { return EncoderDecoder(24); }}}},
+      {"U-Net of 40 nodes, 27 and 81 strategies",
+       {{"U-Net, 40 x 27", [] { return UNet(40, 27, false); }},
+        {"U-Net, 40 x 81", [] { return UNet(40, 81, false); }},
+        {"U-Net with embedding, 40 x 27", [] { return UNet(40, 27, true); }}}},
+      {"dense, 12 nodes x 27 strategies",
+       {{"dense, 12 x 27", [] { return Dense(12, 27); }}}},
   };
-  measure("24 layers, tied embedding", TiedEmbedding(24));
-  measure("1000 layers, tied embedding", TiedEmbedding(1000));
-  measure("encoder-decoder, 24 layers", EncoderDecoder(24));
-  measure("U-Net, 40 x 27", UNet(40, 27, false));
-  measure("U-Net, 40 x 81", UNet(40, 81, false));
-  measure("U-Net with embedding, 40 x 27", UNet(40, 27, true));
-  measure("dense, 12 x 27", Dense(12, 27));
+  Family all;
+  for (const auto& [family, shapes] : families) {
+    const Family measured = MeasureShapes(shapes, seconds, only);
+    measured.PrintGap(family, seconds);
+    all.Add(measured);
+  }
   for (const int64_t depth : {24, 1000, 100'000}) {
     for (const bool unsettled : {false, true}) {
       const std::string what = std::to_string(depth) + " layers, free" +
@@ -238,6 +270,7 @@ void Shapes(std::optional<double> seconds, std::string_view only) {
       one.Print(what);
     }
   }
+  return all;
 }
 
 }  // namespace
@@ -250,16 +283,27 @@ int main(int argc, char** argv) {
   if (argc > 2) seconds = std::atof(argv[2]);
   const std::string_view only = argc > 3 ? argv[3] : "";
   const bool all = family == "all";
+  Family total;
+  const auto measured = [&](const char* what, const Family& one) {
+    one.PrintGap(what, seconds);
+    total.Add(one);
+  };
   if (all || family == "chains") {
     PrintHead("chains");
-    Chains({12, 24, 48, 100}, 3, seconds.value_or(0.1), only);
+    measured("chains of 12, 24, 48 and 100 layers",
+             Chains({12, 24, 48, 100}, 3, seconds.value_or(0.1), only));
   }
   if (all || family == "deep") {
     PrintHead("1000 layers");
-    Chains({1000}, 3, seconds.value_or(1), only);
+    measured("chains of 1,000 layers",
+             Chains({1000}, 3, seconds.value_or(1), only));
   }
-  if (all || family == "graphs") Graphs(seconds.value_or(5), only);
+  if (all || family == "graphs") {
+    measured("graphs of 60 nodes x 30 strategies, 10 skips",
+             Graphs(seconds.value_or(5), only));
+  }
   if (all || family == "ops") Operations(seconds.value_or(5));
-  if (all || family == "shapes") Shapes(seconds.value_or(5), only);
+  if (all || family == "shapes") total.Add(Shapes(seconds.value_or(5), only));
+  if (all && seconds.has_value()) total.PrintSummary(*seconds);
   return 0;
 }

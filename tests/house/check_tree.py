@@ -615,10 +615,11 @@ def bench_lines(tree: Tree) -> list[str]:
                if not is_test(p) and "/testing/" not in p]
     search = sum(n for p, n in code.items() if within(p, "planner/search"))
     return [f"figure\t{what}\t{wanted}\t{got}" for what, wanted, got in (
-        ("lines of product code in C++; of planner/search with its tests",
-         "≤ 80,000; ≤ 9,000", f"{sum(product):,}; {search:,}"),
-        ("lines of a product file: median, largest", "≤ 150, ≤ 800",
-         f"{statistics.median(product):.0f}, {max(product)}"))]
+        ("lines of product code in C++", "≤ 80,000", f"{sum(product):,}"),
+        ("lines of planner/search with its tests", "≤ 9,000", f"{search:,}"),
+        ("lines of a product file, median", "≤ 150",
+         f"{statistics.median(product):.0f}"),
+        ("lines of a product file, largest", "≤ 800", max(product)))]
 
 
 def main() -> int:
