@@ -11,6 +11,7 @@
 #include "base/interrupt.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
+#include "base/open_files.h"
 #include "base/status_macros.h"
 #include "base/supervisor.h"
 #include "cli/flags/device_flags.h"
@@ -25,6 +26,11 @@
 
 namespace meshwright::cli {
 namespace {
+
+// More than all workers and held streams need; as many idle connections take
+// less memory than gRPC's buffers may (docs/decisions/security.md).
+constexpr int64_t kOpenFiles = 16384;
+constexpr int64_t kFewOpenFiles = 4096;
 
 struct CoordinatorFlags {
   std::string listen = kDefaultAddress;
@@ -110,6 +116,12 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     base::SetLogLevel(base::LogLevel::kInfo);
   }
   if (flags.log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
+  const int64_t open_files = base::RaiseOpenFiles(kOpenFiles);
+  if (open_files < kFewOpenFiles) {
+    base::LogWarning("at most ", open_files, " files may be open, connections ",
+                     "among them; raise the hard limit (ulimit -Hn, or ",
+                     "LimitNOFILE of systemd) to ", kOpenFiles);
+  }
   ASSIGN_OR_RETURN(const CoordinatorStore store, OpenCoordinatorStore(path));
   const std::string named = DescribeStorePath(path);
   LocalCluster::Options options;

@@ -48,6 +48,8 @@ void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder) {
                               WholeMilliseconds(limits.keepalive));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
                               WholeMilliseconds(limits.keepalive_timeout));
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                              WholeMilliseconds(limits.handshake));
   // Workers ping through quiet hours.
   builder->AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);

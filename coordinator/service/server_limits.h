@@ -32,6 +32,9 @@ struct ServerLimits {
   absl::Duration keepalive = absl::Seconds(30);
   absl::Duration keepalive_timeout = absl::Seconds(20);
   absl::Duration idle = absl::Minutes(30);  // a connection without calls
+  // A new connection says within this time who it is, and that it speaks
+  // HTTP/2.
+  absl::Duration handshake = absl::Seconds(20);
 };
 
 void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder);

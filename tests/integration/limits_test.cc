@@ -1,15 +1,23 @@
 // What a coordinator's server refuses, and what it answers beside its own
 // services: health and reflection.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/rpc/channel.h"
@@ -238,6 +246,29 @@ TEST_F(LimitsTest, MoreHeldStreamsThanTheMaximumAreRefused) {
   }
   second.context.TryCancel();
   second.reader->Finish();
+}
+
+TEST_F(LimitsTest, AConnectionThatSaysNothingIsClosed) {
+  Start({.handshake = absl::Milliseconds(200)});
+  const std::string& address = coordinator_->address();
+  int port = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port));
+  sockaddr_in there = {};
+  there.sin_family = AF_INET;
+  there.sin_port = htons(static_cast<uint16_t>(port));
+  there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval patience = {.tv_sec = 30, .tv_usec = 0};
+  setsockopt(silent, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  ASSERT_EQ(connect(silent, reinterpret_cast<sockaddr*>(&there), sizeof(there)),
+            0);
+  char bytes[1024];
+  ssize_t read = 0;
+  do {  // the coordinator's own settings come first
+    read = recv(silent, bytes, sizeof(bytes), 0);
+  } while (read > 0);
+  EXPECT_TRUE(read == 0 || errno == ECONNRESET) << strerror(errno);
+  close(silent);
 }
 
 TEST_F(LimitsTest, HealthFollowsTheDrain) {
