@@ -2,12 +2,12 @@
 // events.
 //
 // Concept: gRPC's threads never wait; the work is done on `calls`, and a client
-// that goes away requests a stop of it. A slow client has its events wait in
-// memory, so they are few and small. It is a template over the reactor, so that
-// this header needs no gRPC.
-// Threads: Send and Finish from any. Ownership: it lives until both gRPC and
-// the work are done; the slot as long as the work.
-// Errors: the work's status is the call's; without a slot, why there is none.
+// that goes away requests a stop of it. For a slow client the results wait in
+// memory, and of what shows progress the newest (Outbox). It is a template over
+// the reactor, so that this header needs no gRPC. Threads: Send and Finish from
+// any. Ownership: it lives until both gRPC and the work are done; the slot as
+// long as the work. Errors: the work's status is the call's; without a slot,
+// why there is none.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_EVENT_STREAM_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_EVENT_STREAM_H_
 
@@ -48,6 +48,7 @@ class EventStream : public Reactor {
 
   // Queues an event; never waits. Nothing may be sent after Finish.
   void Send(Event event) { outbox_.Send(std::move(event)); }
+  void SendProgress(Event event) { outbox_.SendProgress(std::move(event)); }
   void Finish(const absl::Status& status) { outbox_.Finish(ToRpc(status)); }
   std::stop_token stop() { return stop_.get_token(); }
 

@@ -1,8 +1,10 @@
 // Outbox: the sending side of a gRPC callback stream.
 //
 // Concept: a stream takes one write at a time; the outbox keeps the rest in
-// order, and finishes the stream after the last of them. It is a template over
-// the reactor and the status, so that this header needs no gRPC.
+// order, and finishes the stream after the last of them. Of messages that only
+// say how far the work is, the newest waits: behind a client that does not read
+// there is at most one after each result. It is a template over the reactor and
+// the status, so that this header needs no gRPC.
 // Threads: all methods from any thread. None blocks, and none calls back.
 // Ownership: the reactor owns its outbox and lives until its OnDone.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_OUTBOX_H_
@@ -25,9 +27,20 @@ class Outbox {
   // Dropped when the stream is broken or finishing.
   void Send(Message message) {
     base::MutexLock lock(&mutex_);
-    if (broken_ || finish_.has_value()) return;
-    waiting_.push_back(std::move(message));
-    if (waiting_.size() == 1) reactor_->StartWrite(&waiting_.front());
+    ends_in_progress_ = false;
+    Queue(std::move(message));
+  }
+
+  // As Send; it takes the place of the last message if that one was progress
+  // too, and is not being written.
+  void SendProgress(Message message) {
+    base::MutexLock lock(&mutex_);
+    if (ends_in_progress_ && waiting_.size() > 1 && !finish_.has_value()) {
+      waiting_.back() = std::move(message);
+      return;
+    }
+    ends_in_progress_ = true;
+    Queue(std::move(message));
   }
 
   // Whether all was written.
@@ -60,10 +73,17 @@ class Outbox {
   }
 
  private:
+  void Queue(Message message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (broken_ || finish_.has_value()) return;
+    waiting_.push_back(std::move(message));
+    if (waiting_.size() == 1) reactor_->StartWrite(&waiting_.front());
+  }
+
   Reactor* const reactor_;
   base::Mutex mutex_;
   // The front one is being written.
   std::deque<Message> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool ends_in_progress_ ABSL_GUARDED_BY(mutex_) = false;
   bool broken_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<Status> finish_ ABSL_GUARDED_BY(mutex_);
 };

@@ -171,7 +171,7 @@ class PlanningService : public v1::Planning::CallbackService {
         [&](const v1::PlanProgress& progress) {
           v1::CompareEvent event;
           *event.mutable_progress() = progress;
-          stream.Send(std::move(event));
+          stream.SendProgress(std::move(event));
         });
   }
 

@@ -263,6 +263,10 @@ class PlansService : public v1::Plans::CallbackService {
         NewPlanMeasurer(context_, plan, stream.stop());
     return questions_.validate(plan, request, &measurer,
                                [&](const v1::ValidatePlanEvent& event) {
+                                 if (event.has_progress()) {
+                                   stream.SendProgress(event);
+                                   return;
+                                 }
                                  if (event.has_report())
                                    CountErrors(plan, event.report());
                                  stream.Send(event);

@@ -204,7 +204,7 @@ class ProfilesService : public v1::Profiles::CallbackService {
         questions_.remeasure(plan, request, &measurer,
                              [&](const v1::PlanProgress& progress) {
                                *event.mutable_progress() = progress;
-                               stream.Send(event);
+                               stream.SendProgress(event);
                              }));
     *event.mutable_report() = std::move(report);
     stream.Send(std::move(event));

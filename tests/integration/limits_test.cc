@@ -12,18 +12,22 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <memory>
+#include <sstream>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/file.h"
 #include "base/fingerprint.h"
 #include "base/rpc/channel.h"
 #include "base/version.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/service/planning_client.h"
+#include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -42,6 +46,8 @@ class LimitsTest : public testing::Test {
     dependencies.clock = &clock_;
     dependencies.listen_address = "127.0.0.1:0";
     dependencies.profiles = &profiles_;
+    dependencies.plans = &plans_;
+    dependencies.questions = questions_;
     dependencies.limits = limits;
     // Waits for devices that nobody has.
     dependencies.plan = [](const v1::PlanRequest&, jobs::Measurer* measurer,
@@ -101,6 +107,8 @@ class LimitsTest : public testing::Test {
 
   base::SystemClock clock_;
   store::FakeProfileStore profiles_;
+  store::MemoryPlanStore plans_;
+  plans::PlanQuestions questions_;
   std::unique_ptr<Coordinator> coordinator_;
   std::shared_ptr<grpc::Channel> channel_;
 };
@@ -246,6 +254,60 @@ TEST_F(LimitsTest, MoreHeldStreamsThanTheMaximumAreRefused) {
   }
   second.context.TryCancel();
   second.reader->Finish();
+}
+
+int64_t ReadOwnBytes() {
+  std::istringstream status(*base::ReadFile("/proc/self/status"));
+  std::string word;
+  while (status >> word && word != "RssAnon:") {
+  }
+  int64_t kib = 0;
+  status >> kib;
+  return kib * 1024;
+}
+
+TEST_F(LimitsTest, AClientThatDoesNotReadHoldsNoProgressInMemory) {
+  constexpr int kEvents = 100000;
+  const store::Epoch epoch = *plans_.BeginEpoch("a coordinator before");
+  v1::PlanRecord record;
+  record.set_namespace_("shared");
+  ASSERT_TRUE(plans_.Add(record).ok());
+  v1::PlanUpdate done;
+  done.set_state(v1::DONE);
+  done.mutable_plan();
+  ASSERT_TRUE(plans_.Append(epoch, store::PlanId{1}, done).ok());
+  std::promise<void> validated;
+  questions_.validate = [&](const v1::PlanRecord&,
+                            const v1::ValidatePlanRequest&,
+                            jobs::QueueMeasurer*, const auto& on_event) {
+    v1::ValidatePlanEvent event;
+    event.mutable_progress()->set_message(std::string(1024, 'm'));
+    for (int i = 1; i <= kEvents; ++i) {
+      event.mutable_progress()->set_done(i);
+      on_event(event);
+    }
+    event.mutable_report();
+    on_event(event);
+    validated.set_value();
+    return absl::OkStatus();
+  };
+  Start();
+  const int64_t before = ReadOwnBytes();
+  const auto plans = v1::Plans::NewStub(channel_);
+  grpc::ClientContext context;
+  v1::ValidatePlanRequest request;
+  request.set_id("plan-1");
+  const auto reader = plans->Validate(&context, request);
+  validated.get_future().wait();
+  // All of them would be 100 MB.
+  EXPECT_LT(ReadOwnBytes() - before, 16 << 20);
+  v1::ValidatePlanEvent event, last_progress;
+  while (reader->Read(&event)) {
+    if (event.has_progress()) last_progress = event;
+  }
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_EQ(last_progress.progress().done(), kEvents);
+  EXPECT_TRUE(event.has_report());
 }
 
 TEST_F(LimitsTest, AConnectionThatSaysNothingIsClosed) {
