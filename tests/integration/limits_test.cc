@@ -299,8 +299,11 @@ TEST_F(LimitsTest, AClientThatDoesNotReadHoldsNoProgressInMemory) {
   request.set_id("plan-1");
   const auto reader = plans->Validate(&context, request);
   validated.get_future().wait();
-  // All of them would be 100 MB.
-  EXPECT_LT(ReadOwnBytes() - before, 16 << 20);
+  [[maybe_unused]] const int64_t growth = ReadOwnBytes() - before;
+// A sanitizer keeps what was freed.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LT(growth, 16 << 20);  // all of them would be 100 MB
+#endif
   v1::ValidatePlanEvent event, last_progress;
   while (reader->Read(&event)) {
     if (event.has_progress()) last_progress = event;
