@@ -21,7 +21,7 @@
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
-#include "coordinator/service/held_streams.h"
+#include "coordinator/service/call_slots.h"
 #include "coordinator/service/listen_address.h"
 #include "coordinator/service/rpc_observer.h"
 #include "coordinator/service/rpc_status.h"
@@ -32,8 +32,12 @@
 namespace meshwright::daemon {
 namespace {
 
-// Of plans, comparisons and reshardings; more wait for one to end.
+// Calls have so many threads; more calls wait for one.
 constexpr int kMaxCalls = 32;
+// Of calls that take long. The other threads are for short ones at all times.
+constexpr int kMaxMeasurements = 12;
+constexpr int kMaxComputations = 8;
+static_assert(kMaxMeasurements + kMaxComputations < kMaxCalls);
 
 // Watches ask so often whether their tokens still count; one that was revoked
 // ends when the token file is read again.
@@ -81,7 +85,9 @@ struct Coordinator::Server {
       : dependencies(std::move(given)),
         queue(&steady, QueueOptions(dependencies)),
         reshardings(dependencies.reshardings),
-        held(dependencies.limits.held_streams),
+        held(dependencies.limits.held_streams,
+             "streams open and no more; ask again when one has ended, or get "
+             "the plan now and then"),
         runner({.clock = dependencies.clock,
                 .plans = dependencies.plans != nullptr ? dependencies.plans
                                                        : &own_plans,
@@ -102,7 +108,14 @@ struct Coordinator::Server {
   std::atomic<bool> draining = false;
   jobs::JobQueue queue;
   resharding::AnswerCache reshardings;
-  service::HeldStreams held;
+  service::CallSlots held;
+  service::CallSlots measurements{
+      kMaxMeasurements,
+      "calls that have programs measured and no more; ask again when one has "
+      "ended"};
+  service::CallSlots computations{
+      kMaxComputations,
+      "calls that compute answers and no more; ask again when one has ended"};
   store::MemoryPlanStore own_plans;
   plans::PlanRunner runner;
   // Null: no other coordinator works on the store.
@@ -164,17 +177,20 @@ absl::Status Coordinator::Start() {
         given.plans, given.advertised_address, plans::Leadership::Options());
   }
   const plans::Leadership* const leadership = server_->leadership.get();
-  const service::ServiceContext context = {.queue = &server_->queue,
-                                           .calls = &server_->calls,
-                                           .runner = &server_->runner,
-                                           .draining = &server_->draining,
-                                           .reshardings = &server_->reshardings,
-                                           .guard = guard,
-                                           .predictions = given.figures,
-                                           .leadership = leadership,
-                                           .held = &server_->held,
-                                           .profiles = given.profiles,
-                                           .clock = given.clock};
+  const service::ServiceContext context = {
+      .queue = &server_->queue,
+      .calls = &server_->calls,
+      .runner = &server_->runner,
+      .draining = &server_->draining,
+      .reshardings = &server_->reshardings,
+      .guard = guard,
+      .predictions = given.figures,
+      .leadership = leadership,
+      .held = &server_->held,
+      .measurements = &server_->measurements,
+      .computations = &server_->computations,
+      .profiles = given.profiles,
+      .clock = given.clock};
   server_->planning = service::NewPlanningService(context);
   server_->plans = service::NewPlansService(context, given.questions);
   server_->profiles = service::NewProfilesService(

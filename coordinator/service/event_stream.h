@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/thread_pool.h"
-#include "coordinator/service/held_streams.h"
+#include "coordinator/service/call_slots.h"
 #include "coordinator/service/outbox.h"
 #include "coordinator/service/rpc_status.h"
 
@@ -30,7 +30,7 @@ class EventStream : public Reactor {
   // `work(stream)` returns the status that the stream ends with.
   template <typename Work>
   static EventStream* Answer(base::ThreadPool* calls,
-                             const absl::StatusOr<HeldStreams::Slot>& slot,
+                             const absl::StatusOr<CallSlots::Slot>& slot,
                              Work work) {
     auto stream = std::make_shared<EventStream>();
     stream->self_ = stream;
@@ -38,8 +38,10 @@ class EventStream : public Reactor {
       stream->Finish(slot.status());
       return stream.get();
     }
-    calls->Post([stream, slot = *slot, work = std::move(work)] {
-      stream->Finish(work(*stream));
+    calls->Post([stream, slot = *slot, work = std::move(work)]() mutable {
+      const absl::Status status = work(*stream);
+      slot.reset();  // whoever sees the end may ask again
+      stream->Finish(status);
     });
     return stream.get();
   }

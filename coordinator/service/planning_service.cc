@@ -38,7 +38,7 @@ class PlanningService : public v1::Planning::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::PlanRequest* request) override {
     // The translation lives as long as its watch, and the slot with it.
-    const absl::StatusOr<HeldStreams::Slot> slot = context_.held->Take();
+    const absl::StatusOr<CallSlots::Slot> slot = context_.held->Take();
     const auto watch = MadePlan::Make(
         context_.runner, context_.calls, [slot](v1::PlanUpdate&& update) {
           PlanEvents said = TranslateUpdate(std::move(update));
@@ -211,14 +211,18 @@ grpc::ServerUnaryReactor* PlanningService::ListWorkers(
 
 }  // namespace
 
-absl::StatusOr<HeldStreams::Slot> TakeMeasuringSlot(
+absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(
     const ServiceContext& context) {
   if (*context.draining) {
     return absl::UnavailableError("the coordinator drains and takes no runs");
   }
   RETURN_IF_ERROR(
       plans::CheckLeads(context.leadership, "has programs measured"));
-  return context.held->Take();
+  ASSIGN_OR_RETURN(CallSlots::Slot stream, context.held->Take());
+  ASSIGN_OR_RETURN(CallSlots::Slot run, context.measurements->Take());
+  return CallSlots::Slot(
+      std::make_shared<std::pair<CallSlots::Slot, CallSlots::Slot>>(
+          std::move(stream), std::move(run)));
 }
 
 jobs::QueueMeasurer NewPlanMeasurer(const ServiceContext& context,

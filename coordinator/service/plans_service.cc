@@ -132,7 +132,7 @@ class PlansService : public v1::Plans::CallbackService {
                                     const v1::ExplainPlanRequest* request,
                                     v1::PlanExplanation* answer) override {
     return AnswerUnary(
-        calls_, context, answer,
+        calls_, context_.computations->Take(), context, answer,
         [this, request, call = DescribeCall(*context, kExplainPath)]()
             -> absl::StatusOr<v1::PlanExplanation> {
           if (!questions_.explain) return NotAnswered();
@@ -145,7 +145,7 @@ class PlansService : public v1::Plans::CallbackService {
                                  const v1::DiffPlansRequest* request,
                                  v1::PlanDifference* answer) override {
     return AnswerUnary(
-        calls_, context, answer,
+        calls_, context_.computations->Take(), context, answer,
         [this, request, call = DescribeCall(*context, kDiffPath)]()
             -> absl::StatusOr<v1::PlanDifference> {
           if (!questions_.diff) return NotAnswered();
@@ -159,7 +159,7 @@ class PlansService : public v1::Plans::CallbackService {
                                    const v1::WhatIfRequest* request,
                                    v1::Plan* answer) override {
     return AnswerUnary(
-        calls_, context, answer,
+        calls_, context_.computations->Take(), context, answer,
         [this, request, call = DescribeCall(*context, kWhatIfPath)]()
             -> absl::StatusOr<v1::Plan> {
           if (!questions_.what_if) return NotAnswered();
@@ -186,7 +186,7 @@ class PlansService : public v1::Plans::CallbackService {
     using Watched = PlanWatch<grpc::ServerWriteReactor<v1::PlanUpdate>,
                               v1::PlanUpdate, grpc::Status>;
     // The translation lives as long as its watch, and the slot with it.
-    const absl::StatusOr<HeldStreams::Slot> slot = context_.held->Take();
+    const absl::StatusOr<CallSlots::Slot> slot = context_.held->Take();
     const auto watch =
         Watched::Make(runner_, calls_, [slot](v1::PlanUpdate&& update) {
           Watched::Translated translated;

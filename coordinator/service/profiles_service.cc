@@ -76,7 +76,7 @@ class ExportCall : public grpc::ServerWriteReactor<v1::ExportChunk> {
 
   const ServiceContext& context_;
   const security::Call call_;
-  const absl::StatusOr<HeldStreams::Slot> slot_;
+  const absl::StatusOr<CallSlots::Slot> slot_;
   const std::string team_;
   std::unique_ptr<store::OutgoingMeasurements> file_;
   v1::ExportChunk chunk_;
@@ -138,7 +138,7 @@ class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
   const int64_t maximum_bytes_;
   grpc::CallbackServerContext* const call_;
   v1::ImportReport* const report_;
-  const absl::StatusOr<HeldStreams::Slot> slot_;
+  const absl::StatusOr<CallSlots::Slot> slot_;
   std::string team_;
   std::unique_ptr<store::IncomingMeasurements> file_;
   v1::ImportChunk chunk_;
@@ -155,9 +155,9 @@ class ProfilesService : public v1::Profiles::CallbackService {
   grpc::ServerUnaryReactor* Coverage(grpc::CallbackServerContext* context,
                                      const v1::CoverageRequest* request,
                                      v1::CoverageReport* report) override {
-    return AnswerUnary(context_.calls, context, report, [this, request] {
-      return context_.runner->Cover(*request);
-    });
+    return AnswerUnary(
+        context_.calls, context_.computations->Take(), context, report,
+        [this, request] { return context_.runner->Cover(*request); });
   }
 
   grpc::ServerWriteReactor<v1::ExportChunk>* Export(

@@ -26,7 +26,7 @@ namespace meshwright::service {
 struct ServerLimits {
   int message_bytes = 16 << 20;  // of what comes in
   int calls_per_connection = 256;
-  int held_streams = 2048;                  // HeldStreams
+  int held_streams = 2048;                  // CallSlots
   int64_t import_bytes = int64_t{4} << 30;  // of a file of measurements
   size_t buffer_bytes = size_t{512} << 20;  // of gRPC, all connections
   absl::Duration keepalive = absl::Seconds(30);

@@ -20,7 +20,7 @@
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
-#include "coordinator/service/held_streams.h"
+#include "coordinator/service/call_slots.h"
 #include "coordinator/service/prediction_observer.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan_record.pb.h"
@@ -41,14 +41,16 @@ struct ServiceContext {
   PredictionObserver* predictions = nullptr;  // null: none
   // Of several coordinators over one store; null: this is the only one.
   const plans::Leadership* leadership = nullptr;
-  HeldStreams* held = nullptr;
+  CallSlots* held = nullptr;          // of streams
+  CallSlots* measurements = nullptr;  // of calls that have programs measured
+  CallSlots* computations = nullptr;  // of others that take long
   store::ProfileStore* profiles = nullptr;  // has the modules that were put
   const base::Clock* clock = nullptr;
 };
 
 // For a call that has programs measured. Errors: kUnavailable while the
-// coordinator drains, those of HeldStreams::Take and Leadership::CheckLeads.
-absl::StatusOr<HeldStreams::Slot> TakeMeasuringSlot(
+// coordinator drains, those of CallSlots::Take and Leadership::CheckLeads.
+absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(
     const ServiceContext& context);
 
 // Of one run for a plan that is done, on devices like those that it was made

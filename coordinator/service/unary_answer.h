@@ -3,7 +3,7 @@
 // Concept: gRPC's threads never wait; the work is done on `calls` and the call
 // finished there. It is a template, so that this header needs no gRPC.
 // Ownership: the request and the response live until the call is finished.
-// Errors: the work's status is the call's.
+// Errors: the work's status is the call's; without a slot, why there is none.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_UNARY_ANSWER_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_UNARY_ANSWER_H_
 
@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/thread_pool.h"
+#include "coordinator/service/call_slots.h"
 #include "coordinator/service/rpc_status.h"
 
 namespace meshwright::service {
@@ -30,6 +31,20 @@ auto* AnswerUnary(base::ThreadPool* calls, Context* context, Response* response,
     reactor->Finish(ToRpc(absl::OkStatus()));
   });
   return reactor;
+}
+
+// Of work that takes long, and holds the slot meanwhile.
+template <typename Context, typename Response, typename Work>
+auto* AnswerUnary(base::ThreadPool* calls,
+                  const absl::StatusOr<CallSlots::Slot>& slot, Context* context,
+                  Response* response, Work work) {
+  if (!slot.ok()) {
+    auto* const reactor = context->DefaultReactor();
+    reactor->Finish(ToRpc(slot.status()));
+    return reactor;
+  }
+  return AnswerUnary(calls, context, response,
+                     [slot = *slot, work = std::move(work)] { return work(); });
 }
 
 }  // namespace meshwright::service

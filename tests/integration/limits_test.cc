@@ -10,19 +10,23 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <future>
 #include <memory>
 #include <sstream>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/fingerprint.h"
+#include "base/mutex.h"
 #include "base/rpc/channel.h"
 #include "base/version.h"
 #include "coordinator/daemon/coordinator.h"
@@ -49,9 +53,13 @@ class LimitsTest : public testing::Test {
     dependencies.plans = &plans_;
     dependencies.questions = questions_;
     dependencies.limits = limits;
-    // Waits for devices that nobody has.
-    dependencies.plan = [](const v1::PlanRequest&, jobs::Measurer* measurer,
+    // Waits for devices that nobody has, but for one of this name.
+    dependencies.plan = [](const v1::PlanRequest& request,
+                           jobs::Measurer* measurer,
                            const jobs::ProgressFunction&) {
+      if (request.model_name() == "done") {
+        return absl::StatusOr<v1::Plan>(v1::Plan());
+      }
       v1::DeviceSpec device;
       device.set_platform("cpu");
       device.set_device_count(2);
@@ -334,6 +342,118 @@ TEST_F(LimitsTest, AConnectionThatSaysNothingIsClosed) {
   } while (read > 0);
   EXPECT_TRUE(read == 0 || errno == ECONNRESET) << strerror(errno);
   close(silent);
+}
+
+// Calls that wait until the test has seen that many of them.
+class HeldCalls {
+ public:
+  void Hold() {
+    base::MutexLock lock(&mutex_);
+    ++count_;
+    mutex_.Await(absl::Condition(&released_));
+    --count_;
+  }
+  void AwaitCount(int count) {
+    const auto are_there = [&] { return count_ == count; };
+    base::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&are_there));
+  }
+  void Release() {
+    base::MutexLock lock(&mutex_);
+    released_ = true;
+  }
+
+ private:
+  base::Mutex mutex_;
+  int count_ = 0;
+  bool released_ = false;
+};
+
+TEST_F(LimitsTest, CallsThatTakeLongLeaveThreadsForTheOthers) {
+  constexpr int kMeasurements = 12;
+  constexpr int kComputations = 8;
+  HeldCalls validations, explanations;
+  questions_.validate = [&](const auto&, const auto&, auto*, const auto&) {
+    validations.Hold();
+    return absl::OkStatus();
+  };
+  questions_.explain = [&](const auto&) {
+    explanations.Hold();
+    return v1::PlanExplanation();
+  };
+  Start();
+  const auto plans = v1::Plans::NewStub(channel_);
+  v1::SubmitPlanRequest submission;
+  submission.mutable_request()->set_hlo_module("hlo");
+  submission.mutable_request()->set_model_name("done");
+  v1::PlanRecord record;
+  {
+    grpc::ClientContext context, watching;
+    ASSERT_TRUE(plans->Submit(&context, submission, &record).ok());
+    v1::WatchPlanRequest request;
+    request.set_id(record.id());
+    const auto watch = plans->Watch(&watching, request);
+    v1::PlanUpdate update;
+    while (watch->Read(&update)) continue;
+    ASSERT_TRUE(watch->Finish().ok());
+  }
+  // A call that waits for a thread fails here.
+  const auto with_deadline = [](const auto& call) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::seconds(20));
+    return call(&context);
+  };
+  const auto get = [&](grpc::ClientContext* context) {
+    v1::GetPlanRequest request;
+    request.set_id(record.id());
+    v1::PlanRecord answer;
+    return plans->Get(context, request, &answer);
+  };
+  const auto explain = [&](grpc::ClientContext* context) {
+    v1::ExplainPlanRequest request;
+    request.set_id(record.id());
+    v1::PlanExplanation answer;
+    return plans->Explain(context, request, &answer);
+  };
+  const auto validate = [&](grpc::ClientContext* context) {
+    v1::ValidatePlanRequest request;
+    request.set_id(record.id());
+    return plans->Validate(context, request)->Finish();
+  };
+  std::vector<std::jthread> threads;
+  const auto hold = [&](const auto& call, int count) {
+    for (int i = 0; i < count; ++i) {
+      threads.emplace_back([&call] {
+        grpc::ClientContext context;
+        const grpc::Status status = call(&context);
+        EXPECT_TRUE(status.ok()) << status.error_message();
+      });
+    }
+  };
+  const auto expect_refused = [](const grpc::Status& status, const char* why) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_THAT(status.error_message(), HasSubstr(why));
+  };
+  hold(validate, kMeasurements);
+  validations.AwaitCount(kMeasurements);
+  EXPECT_TRUE(with_deadline(get).ok());
+  expect_refused(with_deadline(validate), "holds 12 calls that have");
+  if (!HasFailure()) {
+    hold(explain, kComputations);
+    explanations.AwaitCount(kComputations);
+    EXPECT_TRUE(with_deadline(get).ok());
+    expect_refused(with_deadline(explain), "holds 8 calls that compute");
+  }
+  validations.Release();
+  explanations.Release();
+  threads.clear();
+  // Those that ended make room.
+  grpc::Status status;
+  do {
+    status = with_deadline(validate);
+  } while (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(status.ok()) << status.error_message();
 }
 
 TEST_F(LimitsTest, HealthFollowsTheDrain) {
