@@ -102,8 +102,8 @@ absl::StatusOr<std::string> NameOfUrl(const std::string& url) {
 class PostgresStatement : public tables::Statement {
  public:
   PostgresStatement(PostgresDatabase* database, const std::string& sql,
-                    int64_t number)
-      : database_(*database), name_(absl::StrCat("s", number)) {
+                    PostgresDatabase::PreparedText* prepared)
+      : database_(*database), prepared_(*prepared) {
     int parameters = 0;
     sql_ = Numbered(sql, parameters);
     parameters_.resize(parameters);
@@ -183,11 +183,12 @@ class PostgresStatement : public tables::Statement {
 
   absl::Status Run() {
     PGconn* const connection = database_.connection_.get();
-    if (connection_ != database_.connections_) {
+    const char* const name = prepared_.name.c_str();
+    if (prepared_.connection != database_.connections_) {
       const Result prepared(
-          PQprepare(connection, name_.c_str(), sql_.c_str(), 0, nullptr));
+          PQprepare(connection, name, sql_.c_str(), 0, nullptr));
       if (!IsDone(prepared.get())) return database_.Failure(prepared.get());
-      connection_ = database_.connections_;
+      prepared_.connection = database_.connections_;
     }
     std::vector<const char*> values;
     std::vector<int> sizes;
@@ -200,7 +201,7 @@ class PostgresStatement : public tables::Statement {
     }
     constexpr int kBinaryResult = 1;
     row_ = 0;
-    result_.reset(PQexecPrepared(connection, name_.c_str(),
+    result_.reset(PQexecPrepared(connection, name,
                                  static_cast<int>(values.size()), values.data(),
                                  sizes.data(), formats.data(), kBinaryResult));
     if (IsDone(result_.get())) return {};
@@ -210,9 +211,8 @@ class PostgresStatement : public tables::Statement {
   }
 
   PostgresDatabase& database_;
-  const std::string name_;
+  PostgresDatabase::PreparedText& prepared_;
   std::string sql_;
-  int64_t connection_ = 0;  // where it is prepared; 0: nowhere
   std::vector<Parameter> parameters_;
   Result result_;
   int row_ = 0;
@@ -302,7 +302,9 @@ absl::Status PostgresDatabase::Execute(const std::string& sql) {
 
 absl::StatusOr<std::unique_ptr<tables::Statement>> PostgresDatabase::Prepare(
     const std::string& sql) {
-  return std::make_unique<PostgresStatement>(this, sql, ++statements_);
+  const auto [prepared, is_new] = prepared_.try_emplace(sql);
+  if (is_new) prepared->second.name = absl::StrCat("s", prepared_.size());
+  return std::make_unique<PostgresStatement>(this, sql, &prepared->second);
 }
 
 std::string PostgresDatabase::FormatHexSql(const std::string& column) const {

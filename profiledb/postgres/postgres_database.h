@@ -14,6 +14,7 @@
 #define MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_DATABASE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,6 +58,10 @@ class PostgresDatabase : public tables::Database {
 
  private:
   friend class PostgresStatement;
+  struct PreparedText {
+    std::string name;
+    int64_t connection = 0;  // where it is prepared; 0: nowhere
+  };
   struct Close {
     void operator()(pg_conn* connection) const;
   };
@@ -73,7 +78,8 @@ class PostgresDatabase : public tables::Database {
   const std::string name_;
   std::unique_ptr<pg_conn, Close> connection_;
   int64_t connections_ = 0;  // made so far; statements belong to one
-  int64_t statements_ = 0;   // named so far
+  // By text: the server keeps each once, however often it is prepared.
+  std::map<std::string, PreparedText> prepared_;
   bool is_lost_ = false;
 };
 

@@ -248,6 +248,19 @@ TEST_F(PostgresProfileStoreTest, TwoStoresAddToOneRow) {
   EXPECT_EQ(minima.size(), store::kMaximumKept);
 }
 
+TEST_F(PostgresProfileStoreTest, ATextIsPreparedOnceByTheServer) {
+  const auto database = PostgresDatabase::Open(url_);
+  ASSERT_TRUE(database.ok()) << database.status();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ((*database)->QueryInteger("SELECT 7").value_or(0), 7);
+  }
+  // That of the count is the second.
+  EXPECT_EQ((*database)
+                ->QueryInteger("SELECT count(*) FROM pg_prepared_statements")
+                .value_or(0),
+            2);
+}
+
 TEST_F(PostgresProfileStoreTest, AStoreGoesOnAfterItsServerWasRestarted) {
   const auto store = Open();
   ASSERT_TRUE(store->Record(MakeMeasured("k"), {}).ok());
