@@ -75,7 +75,8 @@ std::string FormatPlans(const std::vector<v1::PlanRecord>& records,
   for (const v1::PlanRecord& record : records) {
     const v1::PlanProgress& progress = record.progress();
     const bool measures = record.state() == v1::MEASURING;
-    rows.push_back({record.id(), record.owner(), record.request().model_name(),
+    rows.push_back({record.id(), record.owner(), record.namespace_(),
+                    record.request().model_name(),
                     FormatPlanState(record.state()),
                     FormatSeconds(FindElapsedSeconds(record, now)),
                     absl::StrCat(progress.done(), "/", progress.total()),
@@ -87,6 +88,7 @@ std::string FormatPlans(const std::vector<v1::PlanRecord>& records,
   }
   return FormatTable({{"plan", Align::kLeft},
                       {"owner", Align::kLeft},
+                      {"namespace", Align::kLeft},
                       {"model", Align::kLeft},
                       {"state", Align::kLeft},
                       {"elapsed"},

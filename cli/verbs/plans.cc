@@ -110,21 +110,31 @@ absl::Status ListPlans(const Context& context, const ListFlags& flags) {
   }
   request.set_owner(flags.owner);
   request.set_namespace_(flags.team);
-  request.set_page_size(flags.limit);
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
-  ASSIGN_OR_RETURN(const v1::ListPlansResponse response,
-                   client->ListPlans(request));
+  std::vector<v1::PlanRecord> records;
+  do {
+    request.set_page_size(flags.limit - static_cast<int>(records.size()));
+    ASSIGN_OR_RETURN(const v1::ListPlansResponse page,
+                     client->ListPlans(request));
+    records.insert(records.end(), page.plans().begin(), page.plans().end());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty() &&
+           static_cast<int>(records.size()) < flags.limit);
+  const bool are_more = !request.page_token().empty();
   const absl::Time now = context.clock->Now();
   if (!context.json) {
-    *context.out << FormatPlans(
-        {response.plans().begin(), response.plans().end()}, now);
+    *context.out << FormatPlans(records, now);
+    if (are_more) {
+      *context.out << "there are older plans; a larger --limit lists them\n";
+    }
     return absl::OkStatus();
   }
   ordered_json plans = ordered_json::array();
-  for (const v1::PlanRecord& record : response.plans()) {
+  for (const v1::PlanRecord& record : records) {
     plans.push_back(PlanRecordToJson(record, now, false));
   }
-  *context.out << ordered_json{{"plans", plans}}.dump(2) << "\n";
+  *context.out << ordered_json{{"plans", plans}, {"more", are_more}}.dump(2)
+               << "\n";
   return absl::OkStatus();
 }
 
@@ -313,7 +323,7 @@ void AddPlansVerb(CLI::App& app, Context& context) {
     verb->add_option("--namespace", flags->team, "only plans of this team");
     verb->add_option("--limit", flags->limit, "at most this many")
         ->capture_default_str()
-        ->check(CLI::Range(1, 1000));
+        ->check(CLI::Range(1, 1'000'000));
     AddAddress(*verb, &flags->address);
   }
   AddOne(*plans, context, "get", "show a plan as it stands", GetPlan);

@@ -34,15 +34,17 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
     filter.states.push_back(static_cast<v1::PlanState>(state));
   }
   filter.owner = request.owner();
-  filter.limit = request.page_size() <= 0
-                     ? kDefaultPage
-                     : std::min(request.page_size(), kMaxPage);
+  const int page_size = request.page_size() <= 0
+                            ? kDefaultPage
+                            : std::min(request.page_size(), kMaxPage);
+  filter.limit = page_size + 1;  // the last says whether a page follows
   if (!request.page_token().empty()) {
     ASSIGN_OR_RETURN(filter.before, store::ParsePlanId(request.page_token()));
   }
   ASSIGN_OR_RETURN(std::vector<v1::PlanRecord> page, plans.List(filter));
   v1::ListPlansResponse response;
-  if (static_cast<int>(page.size()) == filter.limit && !page.empty()) {
+  if (static_cast<int>(page.size()) > page_size) {
+    page.pop_back();
     response.set_next_page_token(page.back().id());
   }
   for (v1::PlanRecord& record : page) {

@@ -224,6 +224,20 @@ TEST_F(PlanQuestionsTest, AnswersAreThoseOfTheVerbs) {
             json::parse("[1,4]"));
 }
 
+TEST_F(PlanQuestionsTest, AListSaysWhetherThereAreOlderPlans) {
+  Start(cli::MakePlanQuestions(store_.get()));
+  const std::string a = Plan("a.json");
+  const std::string b = Plan("b.json", peak_bytes_ * 9 / 10);
+  const json newest = Ask({"list", "--limit", "1"});
+  ASSERT_EQ(newest["plans"].size(), 1);
+  EXPECT_EQ(newest["plans"][0]["id"], b);
+  EXPECT_EQ(newest["more"], true);
+  const json all = Ask({"list", "--limit", "2"});
+  ASSERT_EQ(all["plans"].size(), 2);
+  EXPECT_EQ(all["plans"][1]["id"], a);
+  EXPECT_EQ(all["more"], false);
+}
+
 TEST_F(PlanQuestionsTest, WhatCannotBeAnsweredIsOneSentence) {
   Start(cli::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json");
