@@ -106,7 +106,7 @@ void Batch::RefuseReference(const absl::Status& status) {
 
 absl::Status Batch::RunSequences() {
   BenchmarkedPrograms loaded_programs = Compile(0, request_.programs_size());
-  const QuietPeriod quiet(options_.quiet, events_);
+  const QuietPeriod quiet(options_.quiet, patience_, events_);
   RETURN_IF_ERROR(FitCompanions(loaded_programs));
   std::vector<BenchmarkedProgram*> programs(
       request_.programs_size());  // null: not there
@@ -266,7 +266,7 @@ TimedProgram Batch::Open(std::unique_ptr<BenchmarkedProgram> loaded) {
 }
 
 void Batch::MeasureGroup(BenchmarkedPrograms loaded_programs) {
-  const QuietPeriod quiet(options_.quiet, events_);
+  const QuietPeriod quiet(options_.quiet, patience_, events_);
   const int buffer_sets = ChooseBufferSets(loaded_programs);
   std::vector<TimedProgram> programs;
   for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {

@@ -111,6 +111,7 @@ class Batch {
   const timing::Protocol& protocol_;
   const pjrt::Client& client_;
   const BatchOptions options_;
+  Patience patience_{options_.quiet.calm_limit};
   sandbox::EventWriter& events_;
   CollectiveTimer collective_timer_;
   ExecutableCache executables_;

@@ -18,7 +18,7 @@ constexpr char kLocked[] = "another process times on these devices";
 
 }  // namespace
 
-QuietPeriod::QuietPeriod(const QuietMachine& machine,
+QuietPeriod::QuietPeriod(const QuietMachine& machine, Patience& patience,
                          sandbox::EventWriter& events)
     : machine_(machine) {
   if (machine_.lock != nullptr) {
@@ -28,13 +28,14 @@ QuietPeriod::QuietPeriod(const QuietMachine& machine,
             .ok();
   }
   if (machine_.load != nullptr) {
-    machine_.load->WaitForCalm(
-        timing::kBusyShare, machine_.calm_limit, [&](double share) {
+    const double share = machine_.load->WaitForCalm(
+        timing::kBusyShare, patience.left(), [&](double now) {
           SayWaiting(
               events,
               absl::StrCat("the machine is busy: other processes use ",
-                           std::lround(100 * share), " % of its processors"));
+                           std::lround(100 * now), " % of its processors"));
         });
+    patience.NoteWait(share <= timing::kBusyShare);
   }
   if (machine_.cores != nullptr) machine_.cores->Spin();
   if (machine_.load != nullptr) machine_.load->Begin();

@@ -26,9 +26,25 @@ struct QuietMachine {
   absl::Duration calm_limit = absl::Seconds(5);
 };
 
+// How long the groups of a batch wait for a calm machine: the limit each, half
+// of it after every wait in vain. A machine that stays busy costs a batch twice
+// the limit, however many groups it has.
+class Patience {
+ public:
+  explicit Patience(absl::Duration limit) : limit_(limit), left_(limit) {}
+
+  absl::Duration left() const { return left_; }
+  void NoteWait(bool is_calm) { left_ = is_calm ? limit_ : left_ / 2; }
+
+ private:
+  const absl::Duration limit_;
+  absl::Duration left_;
+};
+
 class QuietPeriod {
  public:
-  QuietPeriod(const QuietMachine& machine, sandbox::EventWriter& events);
+  QuietPeriod(const QuietMachine& machine, Patience& patience,
+              sandbox::EventWriter& events);
   ~QuietPeriod();
   QuietPeriod(const QuietPeriod&) = delete;
   QuietPeriod& operator=(const QuietPeriod&) = delete;
