@@ -73,16 +73,10 @@ Programs ListDoubtful(const Programs& plan, const MeasuredStep& step) {
 
 // Of the plan that is the fastest if all doubtful rows are too slow.
 absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
-  store::Results rows = step.results;
-  for (auto& [key, row] : rows) {
-    if (!IsWorthMeasuring(row)) continue;
-    v1::Measurement& it = *row.mutable_measurement();
-    it.set_minimum_ns(it.minimum_ns() / kNoiseRatio);
-  }
-  ASSIGN_OR_RETURN(
-      const formulation::MeasuredProblem optimistic,
-      formulation::BuildProblem(step.analysis, step.space, rows,
-                                step.measured.problem.memory_limit_bytes));
+  ASSIGN_OR_RETURN(const formulation::MeasuredProblem optimistic,
+                   formulation::BuildProblem(
+                       step.analysis, step.space, MakeOptimisticRows(step),
+                       step.measured.problem.memory_limit_bytes));
   ASSIGN_OR_RETURN(const search::Answer answer,
                    search::Solve(optimistic.problem));
   if (!answer.plan.has_value()) return Programs();
@@ -96,14 +90,7 @@ absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
 absl::StatusOr<std::vector<Programs>> ListDeciding(const v1::Plan& plan,
                                                    bool with_rivals,
                                                    const MeasuredStep& step) {
-  const auto is_doubtful = [&](const v1::Program& program) {
-    const v1::ProfileResult* const row = FindRow(step, &program);
-    return row != nullptr && IsWorthMeasuring(*row);
-  };
-  if (std::none_of(step.space.programs.begin(), step.space.programs.end(),
-                   is_doubtful)) {
-    return std::vector<Programs>();
-  }
+  if (!HasDoubtfulRows(step)) return std::vector<Programs>();
   std::vector<Programs> plans = {ListUsedPrograms(plan, step)};
   if (with_rivals) {
     ASSIGN_OR_RETURN(plans.emplace_back(), ListRivalsPrograms(step));
@@ -165,6 +152,25 @@ absl::Status JudgeAgain(const v1::DeviceSpec& device,
 }
 
 }  // namespace
+
+bool HasDoubtfulRows(const MeasuredStep& step) {
+  const auto& programs = step.space.programs;
+  return std::any_of(
+      programs.begin(), programs.end(), [&](const v1::Program& program) {
+        const v1::ProfileResult* const row = FindRow(step, &program);
+        return row != nullptr && IsWorthMeasuring(*row);
+      });
+}
+
+store::Results MakeOptimisticRows(const MeasuredStep& step) {
+  store::Results rows = step.results;
+  for (auto& [key, row] : rows) {
+    if (!IsWorthMeasuring(row)) continue;
+    v1::Measurement& it = *row.mutable_measurement();
+    it.set_minimum_ns(it.minimum_ns() / kNoiseRatio);
+  }
+  return rows;
+}
 
 Programs ListRunPrograms(const MeasuredStep& step,
                          segmenter::SegmentIndex first,

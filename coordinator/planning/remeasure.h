@@ -45,6 +45,14 @@ absl::StatusOr<bool> RemeasureNoisyRows(
     const PlanDependencies& dependencies,
     const jobs::ProgressFunction& progress, MeasuredStep& step);
 
+// Whether a program of the step's space has a row that another measurement may
+// change (IsWorthMeasuring).
+bool HasDoubtfulRows(const MeasuredStep& step);
+
+// The step's rows if all such rows were twice too slow. Of the plan that is the
+// fastest by them, a doubtful row may keep it from being chosen.
+store::Results MakeOptimisticRows(const MeasuredStep& step);
+
 // The programs of the segments from `first` on that `run` has configurations
 // for, and of the resharding between them; they live in the step.
 std::vector<const v1::Program*> ListRunPrograms(const MeasuredStep& step,

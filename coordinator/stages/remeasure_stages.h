@@ -3,9 +3,12 @@
 //
 // Concept: what planning/remeasure.h does for a plan of one mesh, for every
 // stage on its own. The noisy rows of its segments and of the resharding
-// between them are measured once more. The searches then follow the new rows;
-// other stages may be the fastest, and the caller searches again.
-// Threads: one. Errors: those of the store, of measuring and of the problem.
+// between them are measured once more, and such rows of its rivals: the
+// stages that would be chosen if all such rows were twice too slow. These are
+// searched for by the pass times that the store has. The searches then follow
+// the new rows; other stages may be the fastest, and the caller searches again.
+// Threads: one. Errors: those of SearchPartition, of measuring and of the
+// problem.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_REMEASURE_STAGES_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_REMEASURE_STAGES_H_
 
