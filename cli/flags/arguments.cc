@@ -10,6 +10,23 @@
 
 namespace meshwright::cli {
 
+std::optional<absl::Duration> FindDuration(const std::string& text) {
+  constexpr int kDaysOfACentury = 36525;
+  absl::Duration duration;
+  int days = 0;
+  if (!text.empty() && text.back() == 'd' &&
+      absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
+    duration = absl::Hours(24) * days;
+  } else if (!absl::ParseDuration(text, &duration)) {
+    return std::nullopt;
+  }
+  if (duration <= absl::ZeroDuration() ||
+      duration > absl::Hours(24) * kDaysOfACentury) {
+    return std::nullopt;
+  }
+  return duration;
+}
+
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
   constexpr int64_t kMaxBytes = int64_t{1} << 62;
   static const auto* const kUnits =

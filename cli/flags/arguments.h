@@ -24,6 +24,9 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text);
 absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text);
 int64_t CountDevices(const v1::MeshSpec& mesh);
 
+// "90d", "12h", "1h30m": positive, at most 100 years. None for anything else.
+std::optional<absl::Duration> FindDuration(const std::string& text);
+
 // The value of --deadline: a finite number of seconds from now, not negative.
 // None for nothing asked, and for more than a year: nobody waits that long, and
 // a clock could not hold it.

@@ -73,6 +73,15 @@ TEST(ArgumentsTest, WhatIsNoDeadlineIsQuoted) {
   }
 }
 
+TEST(ArgumentsTest, Durations) {
+  EXPECT_EQ(FindDuration("90d"), absl::Hours(24 * 90));
+  EXPECT_EQ(FindDuration("1h30m"), absl::Minutes(90));
+  for (const char* text :
+       {"", "d", "0d", "-1h", "soon", "12", "36526d", "inf"}) {
+    EXPECT_EQ(FindDuration(text), std::nullopt) << text;
+  }
+}
+
 TEST(ArgumentsTest, Meshes) {
   EXPECT_THAT(ParseMesh("1x2")->shape(), ElementsAre(1, 2));
   EXPECT_THAT(ParseMesh("8")->shape(), ElementsAre(8));

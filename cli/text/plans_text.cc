@@ -56,6 +56,12 @@ ordered_json PlanRecordToJson(const v1::PlanRecord& record, absl::Time now,
   json["state"] = FormatPlanState(record.state());
   json["reason"] = record.reason();
   json["elapsed_seconds"] = FindElapsedSeconds(record, now);
+  json["deadline"] = nullptr;
+  if (record.deadline_unix_ns() != 0) {
+    json["deadline"] = absl::FormatTime(
+        absl::RFC3339_sec, absl::FromUnixNanos(record.deadline_unix_ns()),
+        absl::UTCTimeZone());
+  }
   json["done"] = progress.done();
   json["total"] = progress.total();
   json["hits"] = progress.cached();

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
+#include "cli/flags/arguments.h"
 #include "cli/flags/change_flags.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
@@ -60,6 +62,7 @@ struct SubmitFlags {
   std::string team;
   std::string request_id;
   int priority = 0;
+  std::string deadline;
 };
 
 struct ListFlags {
@@ -89,6 +92,14 @@ absl::Status SubmitPlan(const Context& context, const SubmitFlags& flags) {
   request.set_namespace_(flags.team);
   request.set_request_id(flags.request_id);
   request.set_priority(flags.priority);
+  if (!flags.deadline.empty()) {
+    const std::optional<absl::Duration> timeout = FindDuration(flags.deadline);
+    if (!timeout.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "\"", flags.deadline, "\" is no deadline; write 45m, 12h or 2d"));
+    }
+    request.set_timeout_ns(absl::ToInt64Nanoseconds(*timeout));
+  }
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(request));
   if (context.json) {
@@ -312,6 +323,9 @@ void AddPlansVerb(CLI::App& app, Context& context) {
                      "programs of plans of a higher one are measured first")
         ->capture_default_str()
         ->check(CLI::Range(-100, 100));
+    verb->add_option("--deadline", flags->deadline,
+                     "fail the plan if it has not ended so long after its "
+                     "submission: 45m, 12h, 2d (default: never)");
     AddAddress(*verb, &flags->address);
   }
   {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
@@ -48,15 +47,8 @@ struct RevokeTokenFlags {
 absl::StatusOr<std::optional<absl::Duration>> ParseLife(
     const std::string& text) {
   if (text == "never") return std::nullopt;
-  absl::Duration life;
-  int days = 0;
-  if (!text.empty() && text.back() == 'd' &&
-      absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
-    life = absl::Hours(24) * days;
-  } else if (!absl::ParseDuration(text, &life)) {
-    life = absl::ZeroDuration();
-  }
-  if (life <= absl::ZeroDuration() || life > absl::Hours(24) * 36525) {
+  const std::optional<absl::Duration> life = FindDuration(text);
+  if (!life.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", text, "\" is no time to live; write 90d, 12h or never"));
   }

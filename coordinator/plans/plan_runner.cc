@@ -107,6 +107,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
     leads_ = true;
     newest_ = store::PlanId();
     put_aside_.clear();
+    deadlines_.clear();
   }
   base::Failpoint("epoch.begun");
   dependencies_.queue->BeginEpoch(epoch.value);
@@ -127,6 +128,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
     for (const v1::PlanRecord& record : page) {
       ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(record.id()));
       ids.push_back(id);
+      MindDeadline(record, id);
       if (record.state() != v1::MEASURING) continue;
       base::MutexLock lock(&mutex_);
       interrupted_.insert(id);
@@ -160,6 +162,7 @@ void PlanRunner::Follow() {
   leads_ = false;
   waiting_.clear();
   put_aside_.clear();
+  deadlines_.clear();
   woken_.clear();
   for (auto& [id, stop] : running_) stop.request_stop();
 }
@@ -180,6 +183,7 @@ absl::Status PlanRunner::TakeSubmitted() {
       ASSIGN_OR_RETURN(queued.before, store::ParsePlanId(record.id()));
       if (!(newest < queued.before)) break;
       ids.push_back(queued.before);
+      MindDeadline(record, queued.before);
     }
     if (static_cast<int>(page.size()) < queued.limit ||
         !(newest < queued.before)) {
@@ -254,6 +258,10 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
         absl::StrCat("a plan's priority is from ", -kMaxPriority, " to ",
                      kMaxPriority, ", and not ", request.priority()));
   }
+  if (request.timeout_ns() < 0) {
+    return absl::InvalidArgumentError(
+        "a plan's timeout is positive, or 0 for none");
+  }
   v1::PlanRecord record;
   RETURN_IF_ERROR(KeepModule(request, record));
   base::Failpoint("module.kept");
@@ -266,7 +274,12 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   record.mutable_request()->clear_hlo_module();
   record.set_traceparent(traceparent.empty() ? base::NewTraceparent()
                                              : traceparent);
-  record.set_submitted_unix_ns(absl::ToUnixNanos(dependencies_.clock->Now()));
+  const absl::Time now = dependencies_.clock->Now();
+  record.set_submitted_unix_ns(absl::ToUnixNanos(now));
+  if (request.timeout_ns() > 0) {
+    record.set_deadline_unix_ns(
+        absl::ToUnixNanos(now + absl::Nanoseconds(request.timeout_ns())));
+  }
   record.set_max_programs(quota.programs.value_or(0));
   ASSIGN_OR_RETURN(v1::PlanRecord added,
                    dependencies_.plans->Add(record, quota.limits));
@@ -281,7 +294,10 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
     base::MutexLock lock(&mutex_);
     leads = leads_;
   }
-  if (leads && added.state() == v1::QUEUED) Post(id);
+  if (leads && added.state() == v1::QUEUED) {
+    MindDeadline(added, id);
+    Post(id);
+  }
   return added;
 }
 
@@ -297,21 +313,45 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
           "again when this one leads");
     }
   }
-  // At once, also where the plan still runs: what was answered must outlive
-  // this process. What the run says after that is refused.
   absl::StatusOr<v1::PlanRecord> cancelled =
-      Append(id, MakeUpdate(v1::CANCELLED, reason));
+      EndFromOutside(id, MakeUpdate(v1::CANCELLED, reason));
   // It ended by itself meanwhile.
   if (absl::IsFailedPrecondition(cancelled.status())) {
     return dependencies_.plans->Get(id);
   }
-  RETURN_IF_ERROR(cancelled.status());
+  return cancelled;
+}
+
+absl::StatusOr<v1::PlanRecord> PlanRunner::EndFromOutside(store::PlanId id,
+                                                          v1::PlanUpdate end) {
+  // At once, also where the plan still runs: what was answered must outlive
+  // this process. What the run says after that is refused.
+  ASSIGN_OR_RETURN(v1::PlanRecord ended, Append(id, std::move(end)));
   base::MutexLock lock(&mutex_);
   waiting_.erase(id);
   put_aside_.erase(id);
+  deadlines_.erase(id);
   const auto running = running_.find(id);
   if (running != running_.end()) running->second.request_stop();
-  return cancelled;
+  return ended;
+}
+
+void PlanRunner::MindDeadline(const v1::PlanRecord& record, store::PlanId id) {
+  if (record.deadline_unix_ns() == 0) return;
+  base::MutexLock lock(&mutex_);
+  deadlines_[id] = absl::FromUnixNanos(record.deadline_unix_ns());
+}
+
+void PlanRunner::EndOverdue(store::PlanId id) {
+  const absl::Status overdue = absl::DeadlineExceededError(
+      "the plan's deadline has passed; submit it again with a later one: what "
+      "was measured is kept");
+  v1::PlanUpdate failed = MakeUpdate(v1::FAILED, overdue.message());
+  failed.set_error_code(static_cast<int>(overdue.code()));
+  const absl::Status ended = EndFromOutside(id, std::move(failed)).status();
+  if (IsRetryable(ended)) return;  // at the next Tick
+  base::MutexLock lock(&mutex_);
+  deadlines_.erase(id);
 }
 
 absl::StatusOr<v1::CoverageReport> PlanRunner::Cover(
@@ -339,6 +379,14 @@ absl::StatusOr<v1::CoverageReport> PlanRunner::Cover(
 
 void PlanRunner::Tick() {
   const absl::Time now = dependencies_.clock->Now();
+  std::vector<store::PlanId> overdue;
+  {
+    base::MutexLock lock(&mutex_);
+    for (const auto& [id, deadline] : deadlines_) {
+      if (deadline <= now) overdue.push_back(id);
+    }
+  }
+  for (const store::PlanId id : overdue) EndOverdue(id);
   std::vector<store::PlanId> ready;
   {
     base::MutexLock lock(&mutex_);
@@ -539,6 +587,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     }
     is_woken = woken_.erase(id) > 0;
     running_.erase(id);
+    if (plan.ok() && written.ok()) deadlines_.erase(id);
   }
   if (is_woken) Post(id);
 }

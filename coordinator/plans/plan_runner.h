@@ -14,6 +14,9 @@
 //                          devices it needs are attached, or the store that
 //                          failed takes updates again
 //
+// A plan with a deadline fails at it in every state; the deadline is in its
+// row, so it holds after a restart too.
+//
 // Of several coordinators over one store the leader runs the plans. The others
 // take submissions, which the leader finds in the store, and answer what is
 // read there; a plan is ended at the leader.
@@ -22,7 +25,8 @@
 // from any, in between. The planning function is called on threads of the
 // runner. The objects that Dependencies points to outlive it.
 // Errors: those of the store of plans. Submit gives kInvalidArgument for a
-// request without a module, kNotFound for a module that was not put,
+// request without a module or with a negative timeout, kNotFound for a module
+// that was not put,
 // kResourceExhausted beyond the quota, kUnavailable while the coordinator
 // drains. Cancel gives kUnavailable where another one leads. Cover gives
 // kUnimplemented without Dependencies::cover. Where a store is away in mid-plan
@@ -119,7 +123,7 @@ class PlanRunner {
   absl::StatusOr<v1::CoverageReport> Cover(const v1::CoverageRequest& request);
 
   // Wakes suspended plans whose devices are there, and plans that were put
-  // aside; about once a second.
+  // aside; ends those whose deadline has passed. About once a second.
   void Tick();
   // Runs the plans that other coordinators took; about once a second.
   absl::Status TakeSubmitted();
@@ -139,6 +143,11 @@ class PlanRunner {
   };
 
   void Post(store::PlanId id);
+  void MindDeadline(const v1::PlanRecord& record, store::PlanId id);
+  // Appends its end, whatever it does, and stops it where it runs.
+  absl::StatusOr<v1::PlanRecord> EndFromOutside(store::PlanId id,
+                                                v1::PlanUpdate end);
+  void EndOverdue(store::PlanId id);
   void Run(store::PlanId id);
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRecord& record,
                                     store::PlanId id, std::stop_token stop,
@@ -176,6 +185,8 @@ class PlanRunner {
   std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Aside> put_aside_ ABSL_GUARDED_BY(mutex_);
+  // Of plans that have not ended, and of few that have.
+  std::map<store::PlanId, absl::Time> deadlines_ ABSL_GUARDED_BY(mutex_);
   std::set<store::PlanId> woken_ ABSL_GUARDED_BY(mutex_);  // while they run
 
   std::unique_ptr<base::ThreadPool> threads_;
