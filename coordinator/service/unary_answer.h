@@ -21,7 +21,7 @@ template <typename Context, typename Response, typename Work>
 auto* AnswerUnary(base::ThreadPool* calls, Context* context, Response* response,
                   Work work) {
   auto* const reactor = context->DefaultReactor();
-  calls->Post([reactor, response, work = std::move(work)] {
+  calls->Post([reactor, response, work = std::move(work)]() mutable {
     absl::StatusOr<Response> made = work();
     if (!made.ok()) {
       reactor->Finish(ToRpc(made.status()));
@@ -44,7 +44,11 @@ auto* AnswerUnary(base::ThreadPool* calls,
     return reactor;
   }
   return AnswerUnary(calls, context, response,
-                     [slot = *slot, work = std::move(work)] { return work(); });
+                     [slot = *slot, work = std::move(work)]() mutable {
+                       absl::StatusOr<Response> made = work();
+                       slot.reset();  // whoever sees the end may ask again
+                       return made;
+                     });
 }
 
 }  // namespace meshwright::service
