@@ -18,8 +18,7 @@ absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   v1::Plan plan;
   RETURN_IF_ERROR(FromJson(
-      text, absl::StrCat(path, " is no plan that `meshwright plan -o` wrote"),
-      &plan));
+      text, absl::StrCat(path, " is no plan of `meshwright plan -o`"), &plan));
   if (plan.schema_version() > kPlanSchemaVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
         path, " is a plan of version ", plan.schema_version(),

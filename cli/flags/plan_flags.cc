@@ -8,7 +8,7 @@
 
 namespace meshwright::cli {
 
-CLI::Option* AddPlanFlags(CLI::App& verb, PlanFlags* flags) {
+void AddStepFlags(CLI::App& verb, PlanFlags* flags) {
   verb.add_option("model", flags->model,
                   "MODEL.hlo.pb or HLO text of a training step")
       ->required();
@@ -16,24 +16,27 @@ CLI::Option* AddPlanFlags(CLI::App& verb, PlanFlags* flags) {
       ->required();
   verb.add_option("--device-memory", flags->device_memory,
                   "limit per device, like 16GiB (default: none)");
-  verb.add_flag("--no-wait", flags->no_wait,
-                "measure nothing, plan from the measurements in the store");
   verb.add_flag("--unknown-machine", flags->unknown_machine,
-                "like --no-wait, using rows stored without a device "
+                "measure nothing, use rows stored without a device "
                 "fingerprint");
   verb.add_flag("--full-space", flags->full_space,
                 "measure every program, exclude none");
-  verb.add_flag("--retry-failures", flags->retry_failures,
-                "run programs that failed before once more, but for those in "
-                "quarantine");
   verb.add_option(
       "--xla-flags", flags->xla_flags,
       "XLA_FLAGS, like --xla-flags=--xla_cpu_enable_fast_math=true; "
       "measurements with other flags are not used");
-  CLI::Option* const stages = AddStageFlags(verb, &flags->stages);
   AddStrategyFlags(verb, &flags->strategies);
   AddDeviceFlags(verb, &flags->devices);
-  return stages;
+}
+
+CLI::Option* AddPlanFlags(CLI::App& verb, PlanFlags* flags) {
+  AddStepFlags(verb, flags);
+  verb.add_flag("--no-wait", flags->no_wait,
+                "measure nothing, plan from the measurements in the store");
+  verb.add_flag("--retry-failures", flags->retry_failures,
+                "run programs that failed before once more, but for those in "
+                "quarantine");
+  return AddStageFlags(verb, &flags->stages);
 }
 
 absl::StatusOr<v1::PlanRequest> ToPlanRequest(const PlanFlags& flags) {

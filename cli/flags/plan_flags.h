@@ -1,4 +1,5 @@
-// The flags that say what to plan: of `plan` and of `plans submit`.
+// The flags that say what to plan: of `plan`, `plans submit` and
+// `profiles coverage`.
 //
 // Errors: ToPlanRequest gives kInvalidArgument for a mesh, a size, a strategy
 // or a model that is none, in one sentence.
@@ -34,7 +35,9 @@ struct PlanFlags {
   DeviceFlags devices;
 };
 
-// Returns the option --stages, which some verbs exclude.
+// Those that say what is planned and on which devices, without stages.
+void AddStepFlags(CLI::App& verb, PlanFlags* flags);
+// All. Returns the option --stages, which some verbs exclude.
 CLI::Option* AddPlanFlags(CLI::App& verb, PlanFlags* flags);
 
 absl::StatusOr<v1::PlanRequest> ToPlanRequest(const PlanFlags& flags);

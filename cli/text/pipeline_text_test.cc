@@ -15,7 +15,7 @@ std::string Text(const std::string& more, int micro_batches = 4) {
       R"({"forward_seconds":0.01,"backward_input_seconds":0.01,
       "backward_weight_seconds":0.01,"activation_bytes":1048576,
       "persistent_bytes":4194304})";
-  const auto file = pipeline::FileFromJson(
+  const auto file = pipeline::ParseFile(
       R"({"stages":[)" + stage + "," + stage +
       R"(],"transfers":[{"forward_seconds":0.01,"backward_seconds":0.01}],
       "micro_batches":)" +

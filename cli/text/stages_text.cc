@@ -140,7 +140,7 @@ absl::StatusOr<std::string> TraceStages(const v1::Plan& plan) {
                    stages::ParsePipeline(plan));
   ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
                    stages::SimulatePlan(plan, problem));
-  return pipeline::TraceJson(problem, timeline);
+  return pipeline::FormatTraceJson(problem, timeline);
 }
 
 }  // namespace meshwright::cli

@@ -128,7 +128,8 @@ int RunCommand(const std::vector<std::string>& arguments,
     return Fail(streams,
                 arguments.empty() || arguments[0][0] == '-'
                     ? "name a verb, such as plan; see meshwright --help"
-                    : arguments[0] + " needs another word; see meshwright " +
+                    : arguments[0] +
+                          " takes a verb of its own; see meshwright " +
                           arguments[0] + " --help",
                 base::kExitBadInput);
   }

@@ -75,7 +75,7 @@ void AddCoverageVerb(CLI::App& profiles, Context& context) {
       profiles, context, "coverage",
       "say which programs of a model are known and what the rest would cost",
       ShowCoverage);
-  AddPlanFlags(*verb, &flags->plan);
+  AddStepFlags(*verb, &flags->plan);
   AddStoreFlag(*verb, flags->store);
   verb->add_option("--coordinator", flags->coordinator,
                    "HOST:PORT of a running coordinator, whose store and "

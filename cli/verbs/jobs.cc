@@ -178,14 +178,13 @@ void AddJobsVerb(CLI::App& app, Context& context) {
                CancelJob, &cancel);
   AddReason(*cancel, flags);
   AddOrder(*jobs, context, "retry",
-           "try now what a job failed at, as often as at first", "job",
-           RetryJob);
+           "run the programs again that a job failed at", "job", RetryJob);
 }
 
 void AddWorkersVerb(CLI::App& app, Context& context) {
   CLI::App* const workers = AddNoun(app, context, "workers",
-                                    "see and order the workers of a "
-                                    "coordinator",
+                                    "list, drain, resume or quarantine the "
+                                    "workers of a coordinator",
                                     ListWorkers);
   CLI::App* verb = nullptr;
   OrderFlags* flags =

@@ -30,10 +30,10 @@ absl::Status RunPipeline(const Context& context,
   ASSIGN_OR_RETURN(limits.at, ParseDeadline(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
   ASSIGN_OR_RETURN(pipeline::PipelineFile file,
-                   NamePath(pipeline::FileFromJson(text), arguments.file));
+                   NamePath(pipeline::ParseFile(text), arguments.file));
   if (!arguments.schedule.empty()) {
     ASSIGN_OR_RETURN(file.schedule,
-                     pipeline::ScheduleNamed(arguments.schedule));
+                     pipeline::ParseSchedule(arguments.schedule));
   }
   ASSIGN_OR_RETURN(const pipeline::PipelineAnswer answer,
                    pipeline::Answer(file, limits));
@@ -42,7 +42,7 @@ absl::Status RunPipeline(const Context& context,
     if (chosen.has_value()) {
       RETURN_IF_ERROR(base::WriteFile(
           arguments.trace,
-          pipeline::TraceJson(answer.problem, chosen->timeline)));
+          pipeline::FormatTraceJson(answer.problem, chosen->timeline)));
     } else {
       *context.err
           << "no trace is written, because no schedule fits the memory\n";

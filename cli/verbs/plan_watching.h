@@ -1,7 +1,7 @@
 // WatchPlanToEnd: a plan of a coordinator, shown until it ends.
 //
 // Errors: that of a plan that failed, kCancelled for one that was cancelled or
-// after a stop, those of PlanningClient.
+// after a stop, kInternal where no end was said, those of PlanningClient.
 #ifndef MESHWRIGHT_CLI_VERBS_PLAN_WATCHING_H_
 #define MESHWRIGHT_CLI_VERBS_PLAN_WATCHING_H_
 

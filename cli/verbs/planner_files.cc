@@ -66,7 +66,7 @@ absl::StatusOr<std::string> AnswerSearch(const std::string& text,
                                          const base::Deadline& deadline) {
   search::SearchWishes wishes = flags.wishes;
   wishes.deadline = deadline;
-  return NamePath(search::SearchJson(text, wishes), flags.path);
+  return NamePath(search::AnswerSearchJson(text, wishes), flags.path);
 }
 
 absl::StatusOr<std::string> AnswerLayout(const std::string& text,
@@ -74,7 +74,7 @@ absl::StatusOr<std::string> AnswerLayout(const std::string& text,
                                          const base::Deadline& deadline) {
   layout::SearchOptions options;
   options.deadline = deadline;
-  return NamePath(layout::LayoutJson(text, options), flags.path);
+  return NamePath(layout::AnswerLayoutJson(text, options), flags.path);
 }
 
 absl::StatusOr<std::string> AnswerCheckpoint(const std::string& text,
@@ -87,7 +87,7 @@ absl::StatusOr<std::string> AnswerCheckpoint(const std::string& text,
   }
   checkpoint::Options options;
   options.deadline = deadline;
-  return NamePath(checkpoint::CheckpointJson(text, *budget, options),
+  return NamePath(checkpoint::AnswerCheckpointJson(text, *budget, options),
                   flags.path);
 }
 

@@ -195,7 +195,7 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
                   "HOST:PORT where Prometheus reads figures, or a PORT of this "
                   "machine (default: nowhere)");
   verb.add_option("--log-format", flags->log_format,
-                  "of the log on stderr: text, or json with an object a line")
+                  "of the log on stderr: text, or json, an object on each line")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   verb.add_option("--drain-seconds", flags->drain_seconds,

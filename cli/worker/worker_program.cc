@@ -91,7 +91,7 @@ void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
   app.add_flag("--insecure", security.insecure,
                "no TLS, though the coordinator is beyond this machine");
   app.add_option("--log-format", flags->log_format,
-                 "of the log on stderr: text, or json with an object a line")
+                 "of the log on stderr: text, or json, an object on each line")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   app.add_option("--name", flags->worker.name,

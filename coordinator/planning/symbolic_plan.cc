@@ -19,7 +19,8 @@ namespace {
 
 constexpr const char* kSymbolic =
     "nothing was measured: the plan is chosen and predicted by roofline and "
-    "assumed links, operator by operator, and ranks rather than predicts";
+    "assumed links, operator by operator; compare such plans with each other, "
+    "and not with measured times";
 
 void FillPrediction(const intraop::IntraOpAnswer& answer, v1::Plan& plan) {
   const double seconds = problem::ToSeconds(answer.plan->time);

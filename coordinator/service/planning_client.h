@@ -3,7 +3,8 @@
 // Threads: one call at a time per client; a stop token from any thread ends
 // the call with kCancelled.
 // Errors: what the coordinator answered; kUnavailable, in one sentence with
-// the address, where none answers there.
+// the address, where none answers there; kInternal for an answer without an
+// end.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLANNING_CLIENT_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLANNING_CLIENT_H_
 

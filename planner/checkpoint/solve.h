@@ -14,7 +14,8 @@
 // time, whatever the threads. Threads: any number of calls at once; nothing is
 // shared. Errors: kInvalidArgument for a chain that does not validate or a
 // budget that is not positive, kOutOfRange when the schedule takes over 106
-// days. Source: papers/map_colossal_auto.txt 5.2; costs.h says where it is
+// days, kInternal for a schedule that breaks its budget, a fault of a solver.
+// Source: papers/map_colossal_auto.txt 5.2; costs.h says where it is
 // mended.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_SOLVE_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_SOLVE_H_

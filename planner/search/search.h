@@ -13,8 +13,9 @@
 // Threads: any number at once; nothing is shared.
 // Errors: kInvalidArgument for a problem that does not validate, kOutOfRange
 // when every allowed plan takes over 23 days, kResourceExhausted when forbidden
-// pairs hide whether there is a plan at all.
-// Source: papers/cfp.txt Eqs. 8 and 9, sharpened as design section 7 says.
+// pairs hide whether there is a plan at all; kInternal for a fault of the
+// search itself: its plan does not hold what it says. Source: papers/cfp.txt
+// Eqs. 8 and 9, sharpened as design section 7 says.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
 #define MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
 

@@ -5,7 +5,9 @@
 // they are listed as kept. A consumed Buffer may only be destroyed.
 // Threads: one execution at a time.
 // Errors: the plugin's code and first line; kResourceExhausted: out of memory;
-// kInvalidArgument: arguments for another number of devices.
+// kInvalidArgument: arguments for another number of devices; kUnimplemented: a
+// plugin without the function that is needed; kInternal: one whose answer does
+// not fit the program.
 #ifndef MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 #define MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 
