@@ -88,7 +88,8 @@ TEST_F(ReshardingServiceTest, AnswersWhatTheCommandLineAnswers) {
   for (const json& document : {TwoTasks(), Tensor(), split, fast, named}) {
     const auto said = Ask(ParseRequest(document));
     ASSERT_TRUE(said.ok()) << said.status();
-    const json here = json::parse(*resharding::ReshardJson(document.dump()));
+    const json here =
+        json::parse(*resharding::AnswerReshardJson(document.dump()));
     const json there = Printed(document, *said);
     for (const char* field : {"makespan_s", "lower_bound_s", "optimal"}) {
       EXPECT_EQ(there[field], here[field]) << field;
@@ -109,7 +110,7 @@ TEST_F(ReshardingServiceTest, ATensorsUnitsAreInTheMessage) {
   const auto said = Ask(ParseRequest(Tensor()));
   ASSERT_TRUE(said.ok()) << said.status();
   const json units =
-      json::parse(*resharding::ReshardJson(Tensor().dump()))["tasks"];
+      json::parse(*resharding::AnswerReshardJson(Tensor().dump()))["tasks"];
   ASSERT_EQ(said->tasks_size(), units.size());
   for (size_t i = 0; i < units.size(); ++i) {
     const v1::ReshardingUnit& unit = said->tasks(static_cast<int>(i));

@@ -37,7 +37,7 @@ class Explainer {
 
   absl::StatusOr<StageChoices> Explain(const v1::Plan& plan) {
     ASSIGN_OR_RETURN(schedule_,
-                     pipeline::ScheduleNamed(plan.pipeline().schedule()));
+                     pipeline::ParseSchedule(plan.pipeline().schedule()));
     ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem,
                      stages::ParsePipeline(plan));
     ASSIGN_OR_RETURN(const pipeline::Timeline timeline,

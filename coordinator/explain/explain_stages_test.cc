@@ -49,7 +49,7 @@ class ExplainStagesTest : public testing::Test {
   }
 
   pipeline::Schedule PlannedSchedule() const {
-    return *pipeline::ScheduleNamed(plan_.pipeline().schedule());
+    return *pipeline::ParseSchedule(plan_.pipeline().schedule());
   }
 
   absl::StatusOr<StageChoices> Explain() {

@@ -57,7 +57,7 @@ std::string DescribeBoundary(const Analysis& analysis, const space::Mesh& mesh,
   const auto equal = std::count(analysis.type_of_segment.begin(),
                                 analysis.type_of_segment.end(), number);
   return absl::StrCat(
-      segmenter::SwitchName(segmenter::SegmentSwitch::kSequence), ": ",
+      segmenter::NameSwitch(segmenter::SegmentSwitch::kSequence), ": ",
       Named(analysis, graph, boundary.value),
       enters ? ", which enters segment " : ", which leaves segment ",
       segment.value(),
@@ -107,7 +107,7 @@ std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
           argument, " [", absl::StrJoin(analysis.module.at(id).shape.dims, ","),
           "]"));
     }
-    notes.push_back(absl::StrCat(segmenter::SwitchName(which), ": ",
+    notes.push_back(absl::StrCat(segmenter::NameSwitch(which), ": ",
                                  arguments.size(),
                                  " parameters stay whole, for no dimension of "
                                  "theirs divides: arguments ",

@@ -87,7 +87,7 @@ void DescribeSegments(const segmenter::Analysis& analysis,
     segment.set_type(static_cast<int>(type));
     segment.set_config(choice[s]);
     segment.set_describe(configuration.describe);
-    segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));
+    segment.set_switch_(segmenter::NameSwitch(configuration.segment_switch));
     segment.set_recompute(configuration.recompute);
     segment.set_chained(configuration.role.handed);
     const int first = analysis.plan.segments[s].first_block;

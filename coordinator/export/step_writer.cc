@@ -288,7 +288,8 @@ class StepWriter {
     for (ValueId carry : carries) {
       const Sharding own = Has(carry, segment);
       elements.push_back({module_.at(carry).shape, Proto(carry, own)});
-      initial.push_back(Carried(module_.at(carry).operands[0], carry, segment));
+      initial.push_back(
+          CarryOver(module_.at(carry).operands[0], carry, segment));
     }
     const std::vector<int64_t> entered = writer_.BeginLoop(elements);
     for (size_t k = 0; k < carries.size(); ++k) {
@@ -300,7 +301,7 @@ class StepWriter {
     for (ValueId carry : carries) {
       results.push_back(*loop.results[module_.at(carry).boundary->element]);
       next.push_back(
-          Carried(module_.at(results.back()).operands[0], carry, segment));
+          CarryOver(module_.at(results.back()).operands[0], carry, segment));
     }
     const std::vector<int64_t> left = writer_.EndLoop(initial, next, end);
     for (size_t k = 0; k < results.size(); ++k) {
@@ -309,7 +310,7 @@ class StepWriter {
   }
 
   // What a loop takes over, in the sharding it carries it in.
-  int64_t Carried(ValueId source, ValueId carry, SegmentIndex segment) {
+  int64_t CarryOver(ValueId source, ValueId carry, SegmentIndex segment) {
     const SegmentIndex reader = Owner(carry).value_or(segment);
     Sharding has;
     const int64_t value = Held(source, reader, has);

@@ -100,7 +100,7 @@ Counts Sort(const OpView& it) {
   const Shape& keys = *it.operands[0];
   const int64_t length = keys.dims[it.attributes->dimensions(0)];
   return length == 0 ? Counts{}
-                     : symbolic::Sorting(Elements(keys) / length, length);
+                     : symbolic::CountSortFlops(Elements(keys) / length, length);
 }
 
 Counts Fft(const OpView& it) {
@@ -155,20 +155,20 @@ Counts WorkCounter::Count(ir::ValueId id) {
     case Opcode::kConvolution:
       return Convolution(it);
     case Opcode::kReduceWindow:
-      return Times(CountCallee(it, 0, 0),
+      return ScaleCounts(CountCallee(it, 0, 0),
                    problem::SaturatingMultiply(
                        std::max<int64_t>(0, WindowElements(it) - 1),
                        FirstElements(*it.shape)));
     case Opcode::kSelectAndScatter: {
       const int64_t sources = Elements(*it.operands[1]);
       return Sum(
-          Times(CountCallee(it, 0, 0),
+          ScaleCounts(CountCallee(it, 0, 0),
                 problem::SaturatingMultiply(
                     std::max<int64_t>(0, WindowElements(it) - 1), sources)),
-          Times(CountCallee(it, 1, 0), sources));
+          ScaleCounts(CountCallee(it, 1, 0), sources));
     }
     case Opcode::kScatter:
-      return Times(CountCallee(it, 0, 0), Elements(*it.operands.back()));
+      return ScaleCounts(CountCallee(it, 0, 0), Elements(*it.operands.back()));
     case Opcode::kSort:
       return Sort(it);
     case Opcode::kTopK:
@@ -193,7 +193,7 @@ Counts WorkCounter::CountSimple(const OpView& it, int depth) {
   switch (it.opcode) {
     case Opcode::kElementwise:
       if (name == "map") {
-        return Times(CountCallee(it, 0, depth), Elements(*it.shape));
+        return ScaleCounts(CountCallee(it, 0, depth), Elements(*it.shape));
       }
       return IsTranscendental(name) ? Counts{0, Elements(*it.shape)}
                                     : Counts{Elements(*it.shape), 0};
@@ -204,7 +204,7 @@ Counts WorkCounter::CountSimple(const OpView& it, int depth) {
       return Dot(it);
     case Opcode::kReduce:
       if (it.operands.empty()) return {};
-      return Times(CountCallee(it, 0, depth),
+      return ScaleCounts(CountCallee(it, 0, depth),
                    std::max<int64_t>(0, Elements(*it.operands[0]) -
                                             FirstElements(*it.shape)));
     case Opcode::kCollective:

@@ -14,7 +14,7 @@ namespace {
 bool OpensRecompute(const v1::PlanRequest& request) {
   const auto& open = request.strategies().open();
   return std::find(open.begin(), open.end(),
-                   segmenter::SwitchName(
+                   segmenter::NameSwitch(
                        segmenter::SegmentSwitch::kRecompute)) != open.end();
 }
 
@@ -57,14 +57,14 @@ bool IsBetter(const v1::Plan& second, const v1::Plan& first) {
 bool OpensSwitches(const v1::PlanRequest& request) {
   const auto& open = request.strategies().open();
   return std::any_of(open.begin(), open.end(), [](const std::string& name) {
-    return segmenter::SwitchNamed(name).has_value();
+    return segmenter::ParseSwitch(name).has_value();
   });
 }
 
 v1::PlanRequest OpenRecompute(const v1::PlanRequest& request) {
   v1::PlanRequest wider = request;
   wider.mutable_strategies()->add_open(
-      segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));
+      segmenter::NameSwitch(segmenter::SegmentSwitch::kRecompute));
   return wider;
 }
 

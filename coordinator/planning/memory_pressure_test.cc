@@ -26,9 +26,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-class ShortMemoryTest : public testing::Test {
+class MemoryPressureTest : public testing::Test {
  protected:
-  ShortMemoryTest() {
+  MemoryPressureTest() {
     measurer_.machine = 1;
     request_.set_hlo_module(segmenter::ReadSample("gpt2_4l"));
     for (int64_t size : {1, 2}) request_.mutable_mesh()->add_shape(size);
@@ -67,7 +67,7 @@ class ShortMemoryTest : public testing::Test {
   v1::PlanRequest request_;
 };
 
-TEST_F(ShortMemoryTest, GroupsGoWhereRecomputationAloneDoesNot) {
+TEST_F(MemoryPressureTest, GroupsGoWhereRecomputationAloneDoesNot) {
   const int64_t alone = MinBytesAlone();
   const v1::Plan none = Plan(request_, 1000);
   EXPECT_FALSE(none.feasible());
@@ -91,7 +91,7 @@ TEST_F(ShortMemoryTest, GroupsGoWhereRecomputationAloneDoesNot) {
 }
 
 // What reads a plan again finds the same groups, and the same figures.
-TEST_F(ShortMemoryTest, APlanWithGroupsIsFoundAgain) {
+TEST_F(MemoryPressureTest, APlanWithGroupsIsFoundAgain) {
   const v1::Plan plan =
       Plan(request_, Plan(request_, 1000).least_memory_bytes());
   v1::PlanRequest again = request_;
@@ -108,7 +108,7 @@ TEST_F(ShortMemoryTest, APlanWithGroupsIsFoundAgain) {
 
 // One each: the first of a group does what those inside do, the last what one
 // alone does.
-TEST_F(ShortMemoryTest, GroupsCostFewProgramsMore) {
+TEST_F(MemoryPressureTest, GroupsCostFewProgramsMore) {
   const v1::Plan none = Plan(request_, 1000);
   EXPECT_THAT(measurer_.in_groups, Not(IsEmpty()));
   EXPECT_LE(measurer_.in_groups.size(), none.strategies().grouped_size());
@@ -119,7 +119,7 @@ TEST_F(ShortMemoryTest, GroupsCostFewProgramsMore) {
 }
 
 // A look at groups that brings no better plan, too.
-TEST_F(ShortMemoryTest, WhatEveryLookMeasuredIsCounted) {
+TEST_F(MemoryPressureTest, WhatEveryLookMeasuredIsCounted) {
   const int64_t min_bytes = Plan(request_, 1000).least_memory_bytes();
   const int64_t max_bytes = formulation::FindDeviceMemoryBytes(
       Plan(request_, 0).predicted().peak_bytes());
@@ -147,7 +147,8 @@ TEST_F(ShortMemoryTest, WhatEveryLookMeasuredIsCounted) {
   EXPECT_TRUE(is_in_vain);  // or no limit tells
 }
 
-TEST_F(ShortMemoryTest, WhoOpensOtherSwitchesOrForbidsRecomputationGetsNone) {
+TEST_F(MemoryPressureTest,
+       WhoOpensOtherSwitchesOrForbidsRecomputationGetsNone) {
   v1::PlanRequest request = request_;
   request.mutable_strategies()->add_open("optimizer-sharded");
   EXPECT_THAT(Plan(request, 1000).strategies().grouped(), IsEmpty());
@@ -159,7 +160,7 @@ TEST_F(ShortMemoryTest, WhoOpensOtherSwitchesOrForbidsRecomputationGetsNone) {
   EXPECT_THAT(Plan(request, 1000).strategies().grouped(), IsEmpty());
 }
 
-TEST_F(ShortMemoryTest, EnoughMemoryAsksForNothing) {
+TEST_F(MemoryPressureTest, EnoughMemoryAsksForNothing) {
   const v1::Plan free = Plan(request_, 0);
   const v1::Plan plan =
       Plan(request_,

@@ -224,8 +224,8 @@ std::string AnswerToJson(const JsonRequest& request,
   return document.dump();
 }
 
-absl::StatusOr<std::string> ReshardJson(std::string_view json,
-                                        const reshard::Options& options) {
+absl::StatusOr<std::string> AnswerReshardJson(std::string_view json,
+                                              const reshard::Options& options) {
   ASSIGN_OR_RETURN(const JsonRequest request, RequestFromJson(json));
   ASSIGN_OR_RETURN(const reshard::Answer answer,
                    Solve(request.request.problem, options));

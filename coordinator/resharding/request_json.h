@@ -34,8 +34,8 @@ std::string AnswerToJson(const JsonRequest& request,
                          const v1::ReshardingAnswer& answer);
 
 // `meshwright reshard` without the command line.
-absl::StatusOr<std::string> ReshardJson(std::string_view json,
-                                        const reshard::Options& options = {});
+absl::StatusOr<std::string> AnswerReshardJson(
+    std::string_view json, const reshard::Options& options = {});
 
 }  // namespace meshwright::resharding
 

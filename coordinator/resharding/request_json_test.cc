@@ -28,7 +28,7 @@ json Tensor() {
 }
 
 json Answered(const json& request) {
-  const auto answer = ReshardJson(request.dump());
+  const auto answer = AnswerReshardJson(request.dump());
   EXPECT_TRUE(answer.ok()) << answer.status();
   json parsed = json::parse(*answer);
   EXPECT_GE(parsed["solve_seconds"], 0.0);
@@ -109,7 +109,7 @@ TEST_P(BadFieldTest, NamesTheField) {
   } else {
     request[place] = json::parse(bad.value);
   }
-  const auto answer = ReshardJson(request.dump());
+  const auto answer = AnswerReshardJson(request.dump());
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr(bad.message));
 }
@@ -167,7 +167,7 @@ TEST(RequestJsonTest, BrokenTextIsRefused) {
     for (auto edits = 1 + random() % 3; edits > 0; --edits) {
       broken[random() % broken.size()] = letters[random() % letters.size()];
     }
-    const auto answer = ReshardJson(broken);
+    const auto answer = AnswerReshardJson(broken);
     if (answer.ok()) continue;
     ++refused;
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kInvalidArgument);

@@ -40,7 +40,7 @@ std::string DescribeRules(const Analysis& analysis, const SegmentGraph& graph) {
         absl::StrAppend(&text, strategy.name, " ");
       }
       for (const SegmentSwitch it : analysis.allowed.switches[b]) {
-        absl::StrAppend(&text, SwitchName(it), " ");
+        absl::StrAppend(&text, NameSwitch(it), " ");
       }
     }
   }

@@ -123,7 +123,7 @@ class Rules {
   absl::Status Read(const BlockRule& rule) {
     ASSIGN_OR_RETURN(const Selection selection, Select(rule.blocks));
     for (const std::string& name : rule.strategies) {
-      const std::optional<SegmentSwitch> it = SwitchNamed(name);
+      const std::optional<SegmentSwitch> it = ParseSwitch(name);
       if (it.has_value()) {
         for (int block : selection.blocks) ReadSwitch(rule, *it, block);
         if (selection.ends) ReadSwitch(rule, *it, std::nullopt);

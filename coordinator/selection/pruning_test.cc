@@ -82,7 +82,7 @@ Standings AllMeasured(const PlanProblem& problem) {
   return standings;
 }
 
-TEST(SwitchCostsTest, NoNeighboursMakeAChangeMoreExpensive) {
+TEST(SubstitutionBoundTest, NoNeighboursMakeAChangeMoreExpensive) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const PlanProblem problem = RandomProblem(seed, 3, seed % 2 == 1);
     const SubstitutionBound costs(problem);
@@ -122,7 +122,7 @@ TEST(SwitchCostsTest, NoNeighboursMakeAChangeMoreExpensive) {
   }
 }
 
-TEST(SwitchCostsTest, TheCopiesOfATiedNodeChangeTogether) {
+TEST(SubstitutionBoundTest, TheCopiesOfATiedNodeChangeTogether) {
   PlanProblem problem = RandomProblem(1, 3, false);
   problem.nodes[1].tied = true;
   problem.tables[1].entries[0] = Picoseconds(7);

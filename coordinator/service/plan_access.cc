@@ -67,7 +67,7 @@ absl::Status CheckMaySee(const security::Caller& caller,
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(record.id()));
-  return store::NoSuchPlan(id);
+  return store::MakeNoSuchPlanError(id);
 }
 
 absl::Status CheckMayEnd(const security::Caller& caller,

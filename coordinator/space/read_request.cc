@@ -19,7 +19,7 @@ absl::StatusOr<segmenter::StrategyRequest> ReadRequest(
       out.open_outer_axes = true;
       continue;
     }
-    const auto which = segmenter::SwitchNamed(name);
+    const auto which = segmenter::ParseSwitch(name);
     if (!which.has_value() || which == segmenter::SegmentSwitch::kNone) {
       return absl::InvalidArgumentError(absl::StrCat(
           "\"", name, "\" cannot be opened; there are fully-sharded, ",

@@ -128,10 +128,11 @@ void WritePrediction(const ChosenPartition& chosen, v1::Plan& plan) {
   whole.set_peak_bytes(*std::max_element(peaks.begin(), peaks.end()));
   Picoseconds bound = chosen.lower_bound;
   for (const ChosenStage& stage : chosen.stages) {
-    bound = std::max(bound, chosen.problem.micro_batches *
-                                    (stage.work.stage.forward +
-                                     pipeline::MinBackward(stage.work.stage)) +
-                                stage.work.update);
+    bound =
+        std::max(bound, chosen.problem.micro_batches *
+                                (stage.work.stage.forward +
+                                 pipeline::FindMinBackward(stage.work.stage)) +
+                            stage.work.update);
   }
   bound = std::min(bound + chosen.shared, chosen.chosen.step);
   plan.set_lower_bound_seconds(ToSeconds(bound));

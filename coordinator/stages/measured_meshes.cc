@@ -92,7 +92,7 @@ absl::StatusOr<StageTerms> ParseStageTerms(
                    ParseBandwidths(asked, terms.cluster, &terms.notes));
   terms.device_as_host = asked.device_bytes_per_second() == 0;
   if (!asked.schedule().empty()) {
-    ASSIGN_OR_RETURN(terms.schedule, pipeline::ScheduleNamed(asked.schedule()));
+    ASSIGN_OR_RETURN(terms.schedule, pipeline::ParseSchedule(asked.schedule()));
   }
   if (request.strategies().grouped_size() > 0) {
     return Bad(

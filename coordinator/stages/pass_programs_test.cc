@@ -24,7 +24,7 @@ bool Has(const std::vector<int>& values, int value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-class PassPartsTest : public testing::TestWithParam<const char*> {
+class PassProgramsTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 2});
@@ -83,7 +83,7 @@ class PassPartsTest : public testing::TestWithParam<const char*> {
 
 // Whatever a part reads is an argument of the segment, computed by itself or by
 // everybody, or handed over by a part before it; and every output leaves one.
-TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
+TEST_P(PassProgramsTest, WhatAPartReadsWasHandedOver) {
   int kept = 0;
   ForEachType([&](SegmentTypeId, SegmentIndex segment,
                   const space::Rematerialization& rematerialization) {
@@ -143,7 +143,7 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
   EXPECT_GT(kept, 0);
 }
 
-TEST_P(PassPartsTest, PartsComputeWhatTheWholeDoes) {
+TEST_P(PassProgramsTest, PartsComputeWhatTheWholeDoes) {
   ForEachType([&](SegmentTypeId type, SegmentIndex segment,
                   const space::Rematerialization& rematerialization) {
     const PassPrograms parts =
@@ -162,7 +162,7 @@ TEST_P(PassPartsTest, PartsComputeWhatTheWholeDoes) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, PassPartsTest,
+INSTANTIATE_TEST_SUITE_P(Models, PassProgramsTest,
                          testing::Values("llama_tiny", "gpt2_tiny", "bert_tiny",
                                          "moe_tiny", "t5_tiny", "vit_tiny",
                                          "albert_tiny", "unet_tiny",

@@ -60,7 +60,7 @@ absl::StatusOr<pipeline::PipelineProblem> ParsePipeline(const v1::Plan& plan) {
 absl::StatusOr<pipeline::Timeline> SimulatePlan(
     const v1::Plan& plan, const pipeline::PipelineProblem& problem) {
   ASSIGN_OR_RETURN(const pipeline::Schedule schedule,
-                   pipeline::ScheduleNamed(plan.pipeline().schedule()));
+                   pipeline::ParseSchedule(plan.pipeline().schedule()));
   return pipeline::Simulate(
       problem,
       pipeline::MakeOrders(schedule, problem.Stages(), problem.micro_batches),

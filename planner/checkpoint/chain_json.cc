@@ -35,7 +35,7 @@ void Describe(base::JsonFields& it, Chain& chain) {
   it.Optional("loss_time", chain.loss);
 }
 
-absl::StatusOr<Chain> ChainFromJson(std::string_view text) {
+absl::StatusOr<Chain> ParseChain(std::string_view text) {
   Chain chain;
   RETURN_IF_ERROR(base::ReadJson(text, chain));
   RETURN_IF_ERROR(Validate(chain));
@@ -69,10 +69,10 @@ std::string AnswerToJson(const Answer& answer, int64_t budget_bytes) {
   return document.dump();
 }
 
-absl::StatusOr<std::string> CheckpointJson(std::string_view json,
-                                           int64_t budget_bytes,
-                                           const Options& options) {
-  ASSIGN_OR_RETURN(const Chain chain, ChainFromJson(json));
+absl::StatusOr<std::string> AnswerCheckpointJson(std::string_view json,
+                                                 int64_t budget_bytes,
+                                                 const Options& options) {
+  ASSIGN_OR_RETURN(const Chain chain, ParseChain(json));
   ASSIGN_OR_RETURN(const Answer answer, Solve(chain, budget_bytes, options));
   return AnswerToJson(answer, budget_bytes);
 }

@@ -17,13 +17,13 @@
 
 namespace meshwright::checkpoint {
 
-absl::StatusOr<Chain> ChainFromJson(std::string_view json);
+absl::StatusOr<Chain> ParseChain(std::string_view json);
 
 std::string AnswerToJson(const Answer& answer, int64_t budget_bytes);
 
-absl::StatusOr<std::string> CheckpointJson(std::string_view json,
-                                           int64_t budget_bytes,
-                                           const Options& options = {});
+absl::StatusOr<std::string> AnswerCheckpointJson(std::string_view json,
+                                                 int64_t budget_bytes,
+                                                 const Options& options = {});
 
 }  // namespace meshwright::checkpoint
 

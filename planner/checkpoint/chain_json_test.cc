@@ -18,7 +18,7 @@ constexpr char kChain[] = R"({
   "saved_size": [100, 3e2], "loss_time": 0.25})";
 
 TEST(ChainJsonTest, AnswersAsTheFormatSays) {
-  const auto text = CheckpointJson(kChain, 415);
+  const auto text = AnswerCheckpointJson(kChain, 415);
   ASSERT_TRUE(text.ok()) << text.status();
   const json answer = json::parse(*text);
   EXPECT_EQ(answer["feasible"], true);
@@ -30,7 +30,7 @@ TEST(ChainJsonTest, AnswersAsTheFormatSays) {
 }
 
 TEST(ChainJsonTest, RepeatsWhereTheBudgetBinds) {
-  const auto text = CheckpointJson(kChain, 414);
+  const auto text = AnswerCheckpointJson(kChain, 414);
   ASSERT_TRUE(text.ok()) << text.status();
   const json answer = json::parse(*text);
   EXPECT_EQ(answer["makespan"], 34.75);
@@ -40,7 +40,7 @@ TEST(ChainJsonTest, RepeatsWhereTheBudgetBinds) {
 }
 
 TEST(ChainJsonTest, ThatNothingFitsIsAnAnswer) {
-  const auto text = CheckpointJson(kChain, 334);
+  const auto text = AnswerCheckpointJson(kChain, 334);
   ASSERT_TRUE(text.ok()) << text.status();
   const json answer = json::parse(*text);
   EXPECT_EQ(answer["feasible"], false);
@@ -54,7 +54,7 @@ TEST(ChainJsonTest, ThatNothingFitsIsAnAnswer) {
 }
 
 TEST(ChainJsonTest, ReadsEveryField) {
-  const auto chain = ChainFromJson(R"({
+  const auto chain = ParseChain(R"({
     "fwd_time": [1], "bwd_time": [2], "act_size": [3, 4], "saved_size": [5],
     "fwd_tmp": [6], "bwd_tmp": [7], "fwd_comm_time": [8], "bwd_comm_time": [9],
     "fwd_comm_tmp": [10], "bwd_comm_tmp": [11], "loss_time": 12})");
@@ -96,7 +96,7 @@ TEST(ChainJsonTest, NamesTheFieldThatIsWrong) {
     json document = json::parse(kChain);
     document.erase(field);
     if (value != nullptr) document[field] = json::parse(value);
-    const auto chain = ChainFromJson(document.dump());
+    const auto chain = ParseChain(document.dump());
     EXPECT_EQ(chain.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(chain.status().message()), HasSubstr(sentence));
   }
@@ -107,7 +107,7 @@ TEST(ChainJsonTest, NamesTheFieldThatIsWrong) {
         std::pair(R"({"fwd_temp": [1]})", "fwd_temp is no field"),
         std::pair(R"({"fwd_time": [1], "fwd_time": [2]})", "stands twice"),
         std::pair("[1]", "the document is array"), std::pair("", "not JSON")}) {
-    EXPECT_THAT(std::string(ChainFromJson(text).status().message()),
+    EXPECT_THAT(std::string(ParseChain(text).status().message()),
                 HasSubstr(sentence));
   }
 }
@@ -115,12 +115,12 @@ TEST(ChainJsonTest, NamesTheFieldThatIsWrong) {
 TEST(ChainJsonTest, RefusesAMillionStages) {
   json document = json::parse(kChain);
   document["fwd_time"] = std::vector<int>(1'000'000, 1);
-  EXPECT_THAT(std::string(ChainFromJson(document.dump()).status().message()),
+  EXPECT_THAT(std::string(ParseChain(document.dump()).status().message()),
               HasSubstr("fwd_time has 1000000 stages"));
 }
 
 TEST(ChainJsonTest, RefusesABudgetOfNothing) {
-  EXPECT_THAT(std::string(CheckpointJson(kChain, 0).status().message()),
+  EXPECT_THAT(std::string(AnswerCheckpointJson(kChain, 0).status().message()),
               HasSubstr("budget is 0"));
 }
 

@@ -41,7 +41,8 @@ class Sketches {
         const int64_t min_bytes =
             std::max(tiling.elem_bytes(), (bytes - 1) / tiling.Parts(used) + 1);
         const auto time = [&](Op op) {
-          return StepTime(problem, tiling, op, AxisSet{1} << axis, min_bytes);
+          return ComputeStepTime(problem, tiling, op, AxisSet{1} << axis,
+                                 min_bytes);
         };
         gather_[axis].push_back(time(Op::kAllGather));
         exchange_[axis].push_back(time(Op::kAllToAll));

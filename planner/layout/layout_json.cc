@@ -135,7 +135,7 @@ void Describe(base::JsonFields& it, LayoutCase& made) {
   it.object().FailUnlessOk(MakeLinks(std::move(links), problem));
 }
 
-absl::StatusOr<std::vector<LayoutCase>> CasesFromJson(std::string_view text) {
+absl::StatusOr<std::vector<LayoutCase>> ParseCases(std::string_view text) {
   std::vector<LayoutCase> cases;
   const auto read_case = [&](const base::JsonValue& value) {
     if (!value.IsObject()) return value.FailAsNot("an object");
@@ -157,9 +157,9 @@ absl::StatusOr<std::vector<LayoutCase>> CasesFromJson(std::string_view text) {
   return cases;
 }
 
-absl::StatusOr<std::string> LayoutJson(std::string_view json,
-                                       const SearchOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<LayoutCase> cases, CasesFromJson(json));
+absl::StatusOr<std::string> AnswerLayoutJson(std::string_view json,
+                                             const SearchOptions& options) {
+  ASSIGN_OR_RETURN(const std::vector<LayoutCase> cases, ParseCases(json));
   LayoutPlanner planner;
   ordered_json answer;
   answer["cases"] = ordered_json::array();

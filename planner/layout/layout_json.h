@@ -1,4 +1,4 @@
-// LayoutJson: `meshwright layout` without the command line.
+// AnswerLayoutJson: `meshwright layout` without the command line.
 //
 // In → Out: cases as JSON → their cheapest conversions as JSON
 // (docs/formats/layout.md), in the order of the file. A target that no legal
@@ -24,11 +24,11 @@ struct LayoutCase {
 };
 
 // Every problem is valid.
-absl::StatusOr<std::vector<LayoutCase>> CasesFromJson(std::string_view json);
+absl::StatusOr<std::vector<LayoutCase>> ParseCases(std::string_view json);
 
 // `options` are for all cases together.
-absl::StatusOr<std::string> LayoutJson(std::string_view json,
-                                       const SearchOptions& options = {});
+absl::StatusOr<std::string> AnswerLayoutJson(std::string_view json,
+                                             const SearchOptions& options = {});
 
 }  // namespace meshwright::layout
 

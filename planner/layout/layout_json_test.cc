@@ -28,7 +28,7 @@ std::string Text(const json& one) {
 }
 
 json Answer(const json& one) {
-  const auto answer = LayoutJson(Text(one));
+  const auto answer = AnswerLayoutJson(Text(one));
   EXPECT_TRUE(answer.ok()) << answer.status();
   return json::parse(*answer)["cases"][1];
 }
@@ -87,7 +87,7 @@ TEST(LayoutJsonTest, ScalarsAndNoCasesAreAnswered) {
   one["shape"] = one["source"] = one["target"] = json::array();
   EXPECT_EQ(Answer(one)["path"], json::parse("[[]]"));
   EXPECT_EQ(Answer(one)["seconds"], 0.0);
-  EXPECT_EQ(*LayoutJson(R"({"cases": []})"), R"({"cases":[]})");
+  EXPECT_EQ(*AnswerLayoutJson(R"({"cases": []})"), R"({"cases":[]})");
 }
 
 TEST(LayoutJsonTest, TimingsReplaceTheModel) {
@@ -119,7 +119,7 @@ TEST_P(BadCaseTest, NamesTheFieldAndTheCase) {
   } else {
     one[GetParam().field] = json::parse(GetParam().value);
   }
-  const auto answer = LayoutJson(Text(one));
+  const auto answer = AnswerLayoutJson(Text(one));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(answer.status().message()),
               HasSubstr(GetParam().message));
@@ -179,7 +179,7 @@ TEST(LayoutJsonTest, APastDeadlineStillGivesAPath) {
   one["source"] = {{0, 1}, {2}};
   one["target"] = {{2}, {1, 0}};
   const auto answer =
-      LayoutJson(Text(one), {.deadline = base::Deadline::After(-1)});
+      AnswerLayoutJson(Text(one), {.deadline = base::Deadline::After(-1)});
   ASSERT_TRUE(answer.ok()) << answer.status();
   const json made = json::parse(*answer)["cases"].back();
   EXPECT_EQ(made["path"].back(), one["target"]);
@@ -197,7 +197,7 @@ TEST(LayoutJsonTest, BrokenTextIsRefused) {
     for (auto edits = 1 + random() % 3; edits > 0; --edits) {
       broken[random() % broken.size()] = letters[random() % letters.size()];
     }
-    const auto answer = LayoutJson(broken);
+    const auto answer = AnswerLayoutJson(broken);
     if (answer.ok()) continue;
     ++refused;
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kInvalidArgument)
@@ -209,7 +209,7 @@ TEST(LayoutJsonTest, BrokenTextIsRefused) {
 
 TEST(LayoutJsonTest, TheDocumentIsChecked) {
   const auto message = [](const char* text) {
-    return std::string(LayoutJson(text).status().message());
+    return std::string(AnswerLayoutJson(text).status().message());
   };
   EXPECT_THAT(message("{"), HasSubstr("not JSON"));
   EXPECT_THAT(message("[]"), HasSubstr("the document is array"));

@@ -41,8 +41,8 @@ Step MakeStep(const Tiling& tiling, const PackedStep& packed,
 
 }  // namespace
 
-int64_t StepTime(const LayoutProblem& problem, const Tiling& tiling, Op op,
-                 AxisSet axes, int64_t bytes) {
+int64_t ComputeStepTime(const LayoutProblem& problem, const Tiling& tiling,
+                        Op op, AxisSet axes, int64_t bytes) {
   const int64_t devices = tiling.Parts(axes);
   if (devices == 1) return 0;
   return std::llrint(problem.links->Seconds(op, axes, devices, bytes) * 1e12);
@@ -80,10 +80,10 @@ void OneStep::AddMoves(const PackedSpec& spec, int64_t bytes) {
     gathered.RemoveLast(d);
     step.op = Op::kAllGather;
     step.key = tiling_.Key(gathered);
-    step.time = StepTime(problem_, tiling_, step.op, Only(axis), bytes);
+    step.time = ComputeStepTime(problem_, tiling_, step.op, Only(axis), bytes);
     steps_.push_back(step);
     step.op = Op::kAllToAll;
-    step.time = StepTime(problem_, tiling_, step.op, Only(axis), bytes);
+    step.time = ComputeStepTime(problem_, tiling_, step.op, Only(axis), bytes);
     for (int to = 0; to < dims; ++to) {
       if (to == d || !tiling_.Aligns(to, spec.axes[to] | Only(axis), axis)) {
         continue;
@@ -154,7 +154,7 @@ void OneStep::AddPermute(const PackedSpec& spec, AxisSet crossed) {
   }
   step.op = Op::kCollectivePermute;
   step.crossed = crossed;
-  step.time = StepTime(problem_, tiling_, step.op, crossed, bytes_);
+  step.time = ComputeStepTime(problem_, tiling_, step.op, crossed, bytes_);
   steps_.push_back(step);
 }
 

@@ -32,8 +32,8 @@ struct PackedStep {
 
 // Picoseconds of a step that is not a slice; a permute takes all of `axes`,
 // other steps one. `bytes` held per device.
-int64_t StepTime(const LayoutProblem& problem, const Tiling& tiling, Op op,
-                 AxisSet axes, int64_t bytes);
+int64_t ComputeStepTime(const LayoutProblem& problem, const Tiling& tiling,
+                        Op op, AxisSet axes, int64_t bytes);
 
 // The path that `steps` make of the source.
 Path MakePath(const LayoutProblem& problem, const Tiling& tiling,

@@ -16,7 +16,7 @@ Picoseconds MinInput(const Stage& stage) {
 
 // What both gradients take beyond that.
 Picoseconds MinWeight(const Stage& stage) {
-  return MinBackward(stage) - MinInput(stage);
+  return FindMinBackward(stage) - MinInput(stage);
 }
 
 // Forward and back as far as the gradient of the input.
@@ -26,7 +26,7 @@ Picoseconds ThroughIt(const Stage& stage) {
 
 }  // namespace
 
-Picoseconds StepBound(const PipelineProblem& problem) {
+Picoseconds ComputeStepBound(const PipelineProblem& problem) {
   const int stages = problem.Stages();
   const int64_t all = problem.micro_batches;
   Picoseconds bound{0};

@@ -1,4 +1,4 @@
-// StepBound: what no schedule of these stages can beat.
+// ComputeStepBound: what no schedule of these stages can beat.
 //
 // Concept: stage i is idle until the first activation comes through the stages
 // before it. Then it has all its micro-batches to compute. After that its last
@@ -15,7 +15,7 @@
 namespace meshwright::pipeline {
 
 // Of a valid problem.
-Picoseconds StepBound(const PipelineProblem& problem);
+Picoseconds ComputeStepBound(const PipelineProblem& problem);
 
 }  // namespace meshwright::pipeline
 

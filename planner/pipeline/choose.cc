@@ -93,7 +93,7 @@ absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
   const auto begin = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(Validate(problem));
   Choice choice;
-  choice.lower_bound = StepBound(problem);
+  choice.lower_bound = ComputeStepBound(problem);
   std::optional<Chosen> best;
   for (const Schedule schedule : kSchedules) {
     if (only.has_value() && *only != schedule) continue;

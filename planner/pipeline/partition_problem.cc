@@ -76,9 +76,9 @@ absl::Status ValidateSums(const PartitionProblem& problem) {
     int64_t largest = 0;
     for (const auto& cost : costs) {
       if (!cost.has_value()) continue;
-      slowest =
-          std::max(slowest, problem::SaturatingAdd(cost->forward.count(),
-                                                   MaxBackward(*cost).count()));
+      slowest = std::max(
+          slowest, problem::SaturatingAdd(cost->forward.count(),
+                                          FindMaxBackward(*cost).count()));
       largest = std::max(
           largest,
           problem::SaturatingAdd(

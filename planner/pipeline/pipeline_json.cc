@@ -86,7 +86,7 @@ void ReadSchedule(const base::JsonValue& value,
                   std::optional<Schedule>& schedule) {
   std::string name = value.Dump();
   if (value.IsText()) base::ReadJsonValue(value, name);
-  const auto named = ScheduleNamed(name);
+  const auto named = ParseSchedule(name);
   value.FailUnlessOk(named.status());
   if (named.ok()) schedule = *named;
 }
@@ -168,7 +168,7 @@ void Describe(base::JsonFields& it, PipelineFile& file) {
   });
 }
 
-absl::StatusOr<PipelineFile> FileFromJson(std::string_view text) {
+absl::StatusOr<PipelineFile> ParseFile(std::string_view text) {
   PipelineFile file;
   RETURN_IF_ERROR(base::ReadJson(text, file));
   return file;

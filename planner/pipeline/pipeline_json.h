@@ -37,7 +37,7 @@ struct PipelineAnswer {
   std::vector<int64_t> min_bytes;  // one for all, or per stage as the limits
 };
 
-absl::StatusOr<PipelineFile> FileFromJson(std::string_view json);
+absl::StatusOr<PipelineFile> ParseFile(std::string_view json);
 
 absl::StatusOr<PipelineAnswer> Answer(const PipelineFile& file,
                                       const base::Deadline& deadline = {});

@@ -45,7 +45,7 @@ json Segments() {
 }
 
 json Answered(const json& document) {
-  const auto file = FileFromJson(document.dump());
+  const auto file = ParseFile(document.dump());
   EXPECT_TRUE(file.ok()) << file.status();
   const auto answer = Answer(*file);
   EXPECT_TRUE(answer.ok()) << answer.status();
@@ -159,7 +159,7 @@ TEST(PipelineJsonTest, OneStageNeedsNoTransfers) {
 
 TEST(PipelineJsonTest, BadInputIsOneSentence) {
   const auto refusal = [](const std::string& text) {
-    const auto file = FileFromJson(text);
+    const auto file = ParseFile(text);
     EXPECT_EQ(file.status().code(), absl::StatusCode::kInvalidArgument) << text;
     const std::string message(file.status().message());
     EXPECT_EQ(message.find('\n'), std::string::npos);

@@ -21,7 +21,7 @@ std::string_view Name(Schedule schedule) {
   return "";
 }
 
-absl::StatusOr<Schedule> ScheduleNamed(std::string_view name) {
+absl::StatusOr<Schedule> ParseSchedule(std::string_view name) {
   std::string names;
   for (const Schedule schedule : kSchedules) {
     if (Name(schedule) == name) return schedule;
@@ -32,12 +32,12 @@ absl::StatusOr<Schedule> ScheduleNamed(std::string_view name) {
       "the schedule is \"", std::string(name), "\"; there are ", names));
 }
 
-Picoseconds MinBackward(const Stage& stage) {
+Picoseconds FindMinBackward(const Stage& stage) {
   return std::min(stage.backward_input + stage.backward_weight,
                   stage.Backward());
 }
 
-Picoseconds MaxBackward(const Stage& stage) {
+Picoseconds FindMaxBackward(const Stage& stage) {
   return std::max(stage.backward_input + stage.backward_weight,
                   stage.Backward());
 }

@@ -11,7 +11,7 @@
 // before needs, and that of its weights, which nobody needs before the step
 // ends.
 // Units: times of one micro-batch in picoseconds; bytes per device.
-// Errors: ScheduleNamed gives kInvalidArgument, listing the names, for another.
+// Errors: ParseSchedule gives kInvalidArgument, listing the names, for another.
 // Source: papers/cross_mesh_resharding.txt section 4; design section 9.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PIPELINE_PROBLEM_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PIPELINE_PROBLEM_H_
@@ -65,11 +65,11 @@ inline constexpr Schedule kSchedules[] = {Schedule::kGpipe, Schedule::k1F1B,
 
 // "gpipe", "1f1b", "eager-1f1b", "eager-1f1b-delay".
 std::string_view Name(Schedule schedule);
-absl::StatusOr<Schedule> ScheduleNamed(std::string_view name);
+absl::StatusOr<Schedule> ParseSchedule(std::string_view name);
 
 // Both gradients, as one operation or apart.
-Picoseconds MinBackward(const Stage& stage);
-Picoseconds MaxBackward(const Stage& stage);
+Picoseconds FindMinBackward(const Stage& stage);
+Picoseconds FindMaxBackward(const Stage& stage);
 
 // Of one micro-batch's gradients, apart where the schedule splits them.
 Picoseconds ComputeBackward(Schedule schedule, const Stage& stage);

@@ -209,8 +209,8 @@ void AppendName(int process, int thread, const std::string& name,
 
 }  // namespace
 
-std::string TraceJson(const PipelineProblem& problem,
-                      const Timeline& timeline) {
+std::string FormatTraceJson(const PipelineProblem& problem,
+                            const Timeline& timeline) {
   std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   AppendName(kStages, 0, "stages", out);
   for (int i = 1; i <= problem.Stages(); ++i) {

@@ -1,5 +1,5 @@
-// TraceJson: a timeline as a trace file that Perfetto and chrome://tracing
-// open.
+// FormatTraceJson: a timeline as a trace file that Perfetto and
+// chrome://tracing open.
 //
 // Concept: trace event JSON. Process "stages" has one thread per stage with
 // complete events (ph X) of its operations. Process "links" has one thread per
@@ -22,7 +22,8 @@
 
 namespace meshwright::pipeline {
 
-std::string TraceJson(const PipelineProblem& problem, const Timeline& timeline);
+std::string FormatTraceJson(const PipelineProblem& problem,
+                            const Timeline& timeline);
 
 }  // namespace meshwright::pipeline
 

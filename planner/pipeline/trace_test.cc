@@ -37,7 +37,7 @@ Traced Trace(uint64_t seed, bool overlap) {
                                          .longest_transfer = 40'000});
   traced.timeline = *Simulate(
       traced.problem, MakeOrders(Schedule::kEager1F1BDelay, 4, 6), {.max = 2});
-  traced.trace = json::parse(TraceJson(traced.problem, traced.timeline));
+  traced.trace = json::parse(FormatTraceJson(traced.problem, traced.timeline));
   return traced;
 }
 
@@ -195,14 +195,14 @@ TEST(TraceTest, WhatTakesNoTimeIsOfTheFormatToo) {
     const auto timeline =
         Simulate(problem, MakeOrders(schedule, 3, problem.micro_batches));
     ASSERT_TRUE(timeline.ok()) << timeline.status();
-    const json trace = json::parse(TraceJson(problem, *timeline));
+    const json trace = json::parse(FormatTraceJson(problem, *timeline));
     EXPECT_EQ(Strict(trace).flows(), 0u);
   }
   problem.stages.resize(1);
   problem.transfers.clear();
   const auto alone = Simulate(problem, MakeOrders(Schedule::k1F1B, 1, 1));
   ASSERT_TRUE(alone.ok()) << alone.status();
-  Strict(json::parse(TraceJson(problem, *alone)));
+  Strict(json::parse(FormatTraceJson(problem, *alone)));
 }
 
 TEST(TraceTest, EventsAreInOrderAndDoNotOverlapAsRead) {

@@ -52,7 +52,7 @@ absl::Status ValidateSums(const PipelineProblem& problem) {
   int64_t once = 0;
   for (const Stage& stage : problem.stages) {
     once = problem::SaturatingAdd(once, stage.forward.count());
-    once = problem::SaturatingAdd(once, MaxBackward(stage).count());
+    once = problem::SaturatingAdd(once, FindMaxBackward(stage).count());
   }
   for (const Transfer& transfer : problem.transfers) {
     once = problem::SaturatingAdd(once, transfer.forward.count());

@@ -24,14 +24,14 @@ class OrderSearch {
       : instance_(instance),
         seed_(seed),
         deadline_(deadline),
-        grid_(Grid(instance)) {}
+        grid_(FindGrid(instance)) {}
 
   Found Run() {
     Raise(std::max(ComputeReceiverBound(instance_),
                    ComputeSenderBound(instance_)));
     const std::vector<int> senders =
         BalanceSenders(instance_, found_.lower_bound);
-    Offer(FullestFirst(instance_, senders), "fullest-first");
+    Offer(OrderFullestFirst(instance_, senders), "fullest-first");
     if (Done()) return std::move(found_);
     clique_ = FindHeaviestClique(instance_, kCliqueNodes, deadline_);
     Raise(clique_.ticks);
@@ -102,7 +102,7 @@ class OrderSearch {
     const auto within = [&] {
       return Within{found_.lower_bound, found_.makespan, 20'000};
     };
-    Raise(BalanceBound(instance_, within(), {clique_.jobs}, deadline_));
+    Raise(ComputeBalanceBound(instance_, within(), {clique_.jobs}, deadline_));
     if (Done()) return;
     Raise(ComputePackingBound(instance_, within(), deadline_));
     if (Done()) return;
@@ -117,14 +117,14 @@ class OrderSearch {
   }
 
   void Paper() {
-    Offer(Naive(instance_), "naive");
-    Offer(LoadBalance(instance_), "load-balance");
+    Offer(ScheduleNaively(instance_), "naive");
+    Offer(ScheduleByLoad(instance_), "load-balance");
     if (instance_.size() <= kMaxForInsertion) {
-      Offer(Randomized(instance_, seed_, kRandomizedDraws, deadline_),
+      Offer(ScheduleRandomly(instance_, seed_, kRandomizedDraws, deadline_),
             "randomized");
     }
     if (instance_.size() <= kMaxJobsExactly) {
-      Offer(DepthFirst(instance_, kDepthFirstNodes, deadline_).order,
+      Offer(SearchDepthFirst(instance_, kDepthFirstNodes, deadline_).order,
             "depth-first");
     }
   }
@@ -144,7 +144,7 @@ Ticks ComputeQuickBound(const Instance& instance,
   const Ticks bound =
       std::max({ComputeReceiverBound(instance), ComputeSenderBound(instance),
                 FindHeaviestClique(instance, kCliqueNodes, deadline).ticks});
-  return RoundUp(bound, Grid(instance));
+  return RoundUp(bound, FindGrid(instance));
 }
 
 Found SearchOrder(const Instance& instance, uint64_t seed,

@@ -65,8 +65,8 @@ TEST(BranchAndBoundTest, FindsTheLeastFromTheWorstStart) {
     SCOPED_TRACE(seed);
     const ReshardProblem problem = Small(seed);
     const Instance instance = MakeInstance(problem);
-    const Bounded bounded =
-        BranchAndBound(instance, Naive(instance), 0, {}, 1'000'000, {});
+    const Bounded bounded = BranchAndBound(instance, ScheduleNaively(instance),
+                                           0, {}, 1'000'000, {});
     ASSERT_TRUE(bounded.complete);
     ASSERT_TRUE(IsWhole(instance, bounded.order));
     EXPECT_EQ(ComputeMakespan(instance, bounded.order),
@@ -85,19 +85,20 @@ TEST(BoundsTest, NoneIsAboveTheLeast) {
     EXPECT_LE(FindHeaviestClique(instance, 1000, {}).ticks, min_makespan);
     const std::vector<std::vector<int>> cliques = {
         FindHeaviestClique(instance, 1000, {}).jobs};
-    EXPECT_LE(BalanceBound(instance, {.nodes = 100000}, cliques, {}),
+    EXPECT_LE(ComputeBalanceBound(instance, {.nodes = 100000}, cliques, {}),
               min_makespan);
     EXPECT_LE(ComputePackingBound(instance, {.nodes = 100000}, {}),
               min_makespan);
     // Whatever is known, none is above it or below the floor.
     const Within within = {min_makespan / 2, min_makespan,
                            1 + static_cast<int64_t>(seed)};
-    for (const Ticks bound : {BalanceBound(instance, within, cliques, {}),
-                              ComputePackingBound(instance, within, {})}) {
+    for (const Ticks bound :
+         {ComputeBalanceBound(instance, within, cliques, {}),
+          ComputePackingBound(instance, within, {})}) {
       EXPECT_LE(bound, min_makespan);
       EXPECT_GE(bound, within.floor);
     }
-    EXPECT_EQ(min_makespan % Grid(instance), 0);
+    EXPECT_EQ(min_makespan % FindGrid(instance), 0);
   }
 }
 
@@ -126,14 +127,14 @@ TEST(BoundsTest, BalanceIsWhole) {
   }
   Instance instance = MakeInstance(problem);
   EXPECT_EQ(ComputeSenderBound(instance), 6);
-  EXPECT_EQ(BalanceBound(instance, {.nodes = 1000}, {}, {}), 6);
+  EXPECT_EQ(ComputeBalanceBound(instance, {.nodes = 1000}, {}, {}), 6);
   // Longest first puts 3 2 2 on one of them.
-  EXPECT_EQ(ComputeMakespan(instance, LoadBalance(instance)), 7);
+  EXPECT_EQ(ComputeMakespan(instance, ScheduleByLoad(instance)), 7);
   EXPECT_EQ(SearchOrder(instance, 1, {}).makespan, 6);
   for (UnitTask& task : problem.tasks) task.size_bytes = 4;
   instance = MakeInstance(problem);
   EXPECT_EQ(ComputeSenderBound(instance), 10);
-  EXPECT_EQ(BalanceBound(instance, {.nodes = 1000}, {}, {}), 12);
+  EXPECT_EQ(ComputeBalanceBound(instance, {.nodes = 1000}, {}, {}), 12);
   // Nor do three of them fit the two links of one receiver in less than two.
   for (UnitTask& task : problem.tasks) task.receivers = {3};
   problem.tasks.resize(3);
@@ -166,7 +167,7 @@ TEST(BoundsTest, ASlowSenderCountsAtItsReceiver) {
   const Instance instance = MakeInstance(problem);
   const Ticks apart = ComputeReceiverBound(instance);
   EXPECT_LE(ComputeSenderBound(instance), apart);
-  const Ticks bound = BalanceBound(instance, {.nodes = 1000}, {}, {});
+  const Ticks bound = ComputeBalanceBound(instance, {.nodes = 1000}, {}, {});
   EXPECT_EQ(bound, MinimumMakespan(problem));
   EXPECT_EQ(bound * 3, apart * 4);
 }
@@ -184,10 +185,10 @@ TEST(PaperSolversTest, AreSchedulesAndNeverBetter) {
     const Instance instance = MakeInstance(problem);
     const Found found = SearchOrder(instance, 1, {});
     for (const Order& order :
-         {Naive(instance), LoadBalance(instance),
-          DepthFirst(instance, 20'000, {}).order,
-          Randomized(instance, 1, kRandomizedDraws, {}),
-          FullestFirst(instance, BalanceSenders(instance, 0))}) {
+         {ScheduleNaively(instance), ScheduleByLoad(instance),
+          SearchDepthFirst(instance, 20'000, {}).order,
+          ScheduleRandomly(instance, 1, kRandomizedDraws, {}),
+          OrderFullestFirst(instance, BalanceSenders(instance, 0))}) {
       ASSERT_TRUE(IsWhole(instance, order));
       EXPECT_LE(found.makespan, ComputeMakespan(instance, order));
       EXPECT_LE(found.lower_bound, ComputeMakespan(instance, order));
@@ -199,7 +200,7 @@ TEST(PaperSolversTest, DepthFirstIsExactWhenItEnds) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const ReshardProblem problem = Small(seed);
     const Instance instance = MakeInstance(problem);
-    const Searched searched = DepthFirst(instance, 10'000'000, {});
+    const Searched searched = SearchDepthFirst(instance, 10'000'000, {});
     EXPECT_TRUE(searched.complete);
     EXPECT_EQ(ComputeMakespan(instance, searched.order),
               MinimumMakespan(problem))

@@ -37,20 +37,22 @@ Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
   Order order;
   switch (options.solver) {
     case Solver::kNaive:
-      order = Naive(instance);
+      order = ScheduleNaively(instance);
       break;
     case Solver::kLoadBalance:
-      order = LoadBalance(instance);
+      order = ScheduleByLoad(instance);
       break;
     case Solver::kDepthFirst:
-      order = DepthFirst(instance, nodes, deadline).order;
+      order = SearchDepthFirst(instance, nodes, deadline).order;
       break;
     case Solver::kRandomized:
-      order = Randomized(instance, options.seed, kRandomizedDraws, deadline);
+      order =
+          ScheduleRandomly(instance, options.seed, kRandomizedDraws, deadline);
       break;
     default: {
-      order = Randomized(instance, options.seed, kRandomizedDraws, deadline);
-      Order other = DepthFirst(instance, nodes, deadline).order;
+      order =
+          ScheduleRandomly(instance, options.seed, kRandomizedDraws, deadline);
+      Order other = SearchDepthFirst(instance, nodes, deadline).order;
       if (ComputeMakespan(instance, other) < ComputeMakespan(instance, order)) {
         order = std::move(other);
       }
@@ -73,7 +75,7 @@ Candidate Ours(const ReshardProblem& problem, const Instance& instance,
                                found.lower_bound, std::move(found.solver)});
   };
   if (!problem.split) return solve(instance).second;
-  const Ticks bound = SplitBound(problem, instance, options.deadline);
+  const Ticks bound = ComputeSplitBound(problem, instance, options.deadline);
   // Makespans in whole tasks do not bound those in parts.
   auto [whole, best] = solve(instance);
   best.lower_bound = bound;

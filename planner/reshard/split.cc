@@ -128,8 +128,8 @@ Ticks Rounding(const Job& job) {
 
 }  // namespace
 
-Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
-                 const base::Deadline& deadline) {
+Ticks ComputeSplitBound(const ReshardProblem& problem, const Instance& whole,
+                        const base::Deadline& deadline) {
   Instance minimal = whole;
   if (!Durations(problem).uniform()) {
     for (Job& job : minimal.jobs) job.min_ticks -= Rounding(job);

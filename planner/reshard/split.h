@@ -18,8 +18,8 @@
 namespace meshwright::reshard {
 
 // `whole`: the instance of whole tasks.
-Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
-                 const base::Deadline& deadline);
+Ticks ComputeSplitBound(const ReshardProblem& problem, const Instance& whole,
+                        const base::Deadline& deadline);
 
 std::vector<Part> SplitParts(const ReshardProblem& problem,
                              const Instance& whole, Ticks target);

@@ -76,7 +76,7 @@ class Solver {
     Answer answer{.solver = is_chain ? "chain" : "elimination"};
     const std::optional<int64_t> limit = problem::ComputeUsableBytes(problem_);
     const MinSumResult fastest =
-        MinSum(graph_, components_, TimeCosts(graph_), work_, deadline_);
+        MinimizeSum(graph_, components_, TimeCosts(graph_), work_, deadline_);
     if (fastest.bound >= kNever) {
       if (slowest_time_ >= kNever || IsTiedTooLong(problem_)) {
         return absl::OutOfRangeError(

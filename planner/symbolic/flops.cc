@@ -72,7 +72,7 @@ Counts Sum(const Counts& a, const Counts& b) {
           SaturatingAdd(a.transcendentals, b.transcendentals)};
 }
 
-Counts Times(const Counts& each, int64_t applications) {
+Counts ScaleCounts(const Counts& each, int64_t applications) {
   return {SaturatingMultiply(each.flops, applications),
           SaturatingMultiply(each.transcendentals, applications)};
 }
@@ -117,7 +117,7 @@ Counts CountWindowedProductFlops(int64_t batch, int64_t columns,
   return {flops, 0};
 }
 
-Counts Sorting(int64_t rows, int64_t length) {
+Counts CountSortFlops(int64_t rows, int64_t length) {
   return {Product({rows, length, CeilingLog2(length)}), 0};
 }
 

@@ -24,7 +24,7 @@ struct Counts {
 
 Counts Sum(const Counts& a, const Counts& b);
 // A function that is applied so often.
-Counts Times(const Counts& each, int64_t applications);
+Counts ScaleCounts(const Counts& each, int64_t applications);
 
 // Products of a matrix of `rows` x `contracted` with one of `contracted` x
 // `columns`, `batch` of them.
@@ -53,7 +53,7 @@ Counts CountWindowedProductFlops(int64_t batch, int64_t columns,
                                  const std::vector<WindowDim>& window);
 
 // Comparisons of sorting `rows` runs of `length` elements.
-Counts Sorting(int64_t rows, int64_t length);
+Counts CountSortFlops(int64_t rows, int64_t length);
 
 // Transforms of the innermost dimensions of `elements` numbers, one length per
 // dimension. `real`: one side holds real numbers.

@@ -75,9 +75,9 @@ TEST(FlopsTest, SolvesCountWhatTheirLoopsDo) {
 }
 
 TEST(FlopsTest, SortsAndTransformsGrowWithTheLogarithm) {
-  EXPECT_EQ(Sorting(3, 8).flops, 3 * 8 * 3);
-  EXPECT_EQ(Sorting(3, 9).flops, 3 * 9 * 4);
-  EXPECT_EQ(Sorting(3, 1).flops, 0);
+  EXPECT_EQ(CountSortFlops(3, 8).flops, 3 * 8 * 3);
+  EXPECT_EQ(CountSortFlops(3, 9).flops, 3 * 9 * 4);
+  EXPECT_EQ(CountSortFlops(3, 1).flops, 0);
   EXPECT_EQ(CountFourierFlops(64, {8, 8}, false).flops, 5 * 64 * 6);
   EXPECT_EQ(CountFourierFlops(64, {8, 8}, true).flops, 5 * 64 * 3);
 }
@@ -86,8 +86,8 @@ TEST(FlopsTest, NothingWrapsAtTheLimits) {
   EXPECT_EQ(CountMatrixProductFlops(kMax, kMax, kMax, kMax).flops, kMax);
   EXPECT_EQ(CountMatrixProductFlops(kMax, kMax, 0, kMax).flops, 0);
   EXPECT_EQ(Sum({kMax, 1}, {1, kMax}), (Counts{kMax, kMax}));
-  EXPECT_EQ(Times({kMax, 2}, kMax), (Counts{kMax, kMax}));
-  EXPECT_EQ(Sorting(kMax, kMax).flops, kMax);
+  EXPECT_EQ(ScaleCounts({kMax, 2}, kMax), (Counts{kMax, kMax}));
+  EXPECT_EQ(CountSortFlops(kMax, kMax).flops, kMax);
   EXPECT_EQ(CountFourierFlops(kMax, {kMax, kMax}, false).flops, kMax);
   EXPECT_EQ(CountTriangularSolveFlops(kMax, kMax, kMax).flops, kMax);
   EXPECT_EQ(CountCholeskyFlops(kMax, kMax).flops, kMax);

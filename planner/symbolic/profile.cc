@@ -21,7 +21,7 @@ Row MakeRow(const OpGraph& graph, const StorageMap& storage, int index,
   const Operation& it = graph.operations[index];
   Row row;
   row.operations = 1;
-  row.counts = Times(it.counts, it.trips);
+  row.counts = ScaleCounts(it.counts, it.trips);
   for (const Read& read : it.reads) {
     row.bytes_read = SaturatingAdd(row.bytes_read, read.bytes);
   }

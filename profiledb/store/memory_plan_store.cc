@@ -74,7 +74,7 @@ absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(
 absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Get(PlanId id) {
   base::MutexLock lock(&mutex_);
   const auto found = plans_.find(id);
-  if (found == plans_.end()) return NoSuchPlan(id);
+  if (found == plans_.end()) return MakeNoSuchPlanError(id);
   return found->second.record;
 }
 
@@ -106,9 +106,9 @@ MemoryPlanStore::CountByState() {
 absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Append(
     Epoch epoch, PlanId id, const v1::PlanUpdate& update) {
   base::MutexLock lock(&mutex_);
-  if (epoch != epoch_) return OldEpoch();
+  if (epoch != epoch_) return MakeOldEpochError();
   const auto found = plans_.find(id);
-  if (found == plans_.end()) return NoSuchPlan(id);
+  if (found == plans_.end()) return MakeNoSuchPlanError(id);
   v1::PlanUpdate numbered = update;
   RETURN_IF_ERROR(ApplyUpdate(numbered, found->second.record));
   found->second.updates.push_back(std::move(numbered));
@@ -121,7 +121,7 @@ absl::StatusOr<std::vector<v1::PlanUpdate>> MemoryPlanStore::ReadUpdates(
     PlanId id, int64_t after, int limit) {
   base::MutexLock lock(&mutex_);
   const auto found = plans_.find(id);
-  if (found == plans_.end()) return NoSuchPlan(id);
+  if (found == plans_.end()) return MakeNoSuchPlanError(id);
   const std::vector<v1::PlanUpdate>& all = found->second.updates;
   const auto count = static_cast<int64_t>(all.size());
   const int64_t begin = std::clamp<int64_t>(after, 0, count);
@@ -142,7 +142,8 @@ absl::Status MemoryPlanStore::Restore(
     if (there.record.sequence() >= record.sequence()) return absl::OkStatus();
   } else {
     for (const auto& [other, kept] : plans_) {
-      if (IsSameSubmission(kept.record, record)) return RequestIdTaken(record);
+      if (IsSameSubmission(kept.record, record))
+        return MakeRequestIdTakenError(record);
     }
   }
   plans_[id] = {record, {updates.begin(), updates.end()}};

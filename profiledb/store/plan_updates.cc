@@ -45,13 +45,13 @@ absl::StatusOr<PlanId> ParsePlanId(absl::string_view text) {
       "\"", text, "\" is no plan; `meshwright plans list` names them"));
 }
 
-absl::Status NoSuchPlan(PlanId id) {
+absl::Status MakeNoSuchPlanError(PlanId id) {
   return absl::NotFoundError(
       absl::StrCat("there is no ", FormatPlanId(id),
                    "; `meshwright plans list` names those there are"));
 }
 
-absl::Status OldEpoch() {
+absl::Status MakeOldEpochError() {
   return absl::AbortedError(
       "another coordinator has taken this store over; this one changes nothing "
       "any more, restart it");
@@ -111,7 +111,7 @@ std::vector<std::string> UnpackKeys(absl::string_view packed) {
   return keys;
 }
 
-absl::Status RequestIdTaken(const v1::PlanRecord& record) {
+absl::Status MakeRequestIdTakenError(const v1::PlanRecord& record) {
   return absl::AlreadyExistsError(
       absl::StrCat("the request id of ", record.id(), ", ", record.request_id(),
                    ", is another plan's in the other store"));

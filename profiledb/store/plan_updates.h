@@ -24,8 +24,8 @@ std::string FormatPlanId(PlanId id);  // "plan-17"
 absl::StatusOr<PlanId> ParsePlanId(absl::string_view text);
 
 // kNotFound and kAborted, with the way out.
-absl::Status NoSuchPlan(PlanId id);
-absl::Status OldEpoch();
+absl::Status MakeNoSuchPlanError(PlanId id);
+absl::Status MakeOldEpochError();
 
 // The first update of every plan, as of `record`.
 v1::PlanUpdate MakeQueuedUpdate(const v1::PlanRecord& record);
@@ -49,7 +49,7 @@ absl::Status CheckWhole(const v1::PlanRecord& record,
 std::string PackKeys(const std::vector<std::string>& keys);
 std::vector<std::string> UnpackKeys(absl::string_view packed);
 
-absl::Status RequestIdTaken(const v1::PlanRecord& record);
+absl::Status MakeRequestIdTakenError(const v1::PlanRecord& record);
 
 }  // namespace meshwright::store
 

@@ -151,7 +151,7 @@ struct TablePlanStore::Connection {
     const StatementUse use(read);
     read.BindInteger(1, id.value);
     ASSIGN_OR_RETURN(const bool has_row, read.Step());
-    if (!has_row) return store::NoSuchPlan(id);
+    if (!has_row) return store::MakeNoSuchPlanError(id);
     ASSIGN_OR_RETURN(v1::PlanRecord record,
                      Parse<v1::PlanRecord>(read.View(0), "plan"));
     if (!read.IsNull(1)) {
@@ -284,7 +284,7 @@ struct TablePlanStore::Connection {
     } else {
       if (!record.request_id().empty()) {
         ASSIGN_OR_RETURN(const auto known, FindSubmission(record));
-        if (known.has_value()) return store::RequestIdTaken(record);
+        if (known.has_value()) return store::MakeRequestIdTakenError(record);
       }
       {
         Statement& insert = *insert_with_id;
@@ -364,7 +364,8 @@ struct TablePlanStore::Connection {
     Statement& read = Get(kReadEpoch);
     const StatementUse use(read);
     ASSIGN_OR_RETURN(const bool has_row, read.Step());
-    if (!has_row || read.Integer(0) != epoch.value) return store::OldEpoch();
+    if (!has_row || read.Integer(0) != epoch.value)
+      return store::MakeOldEpochError();
     return absl::OkStatus();
   }
 

@@ -118,8 +118,8 @@ void Speed() {
   const auto timeline =
       Simulate(problem, MakeOrders(Schedule::k1F1B, kStages, kMicroBatches));
   size_t bytes = 0;
-  const double ms =
-      Milliseconds(3, [&] { bytes = TraceJson(problem, *timeline).size(); });
+  const double ms = Milliseconds(
+      3, [&] { bytes = FormatTraceJson(problem, *timeline).size(); });
   std::printf("trace of 1f1b, %.0f MB         %8.1f ms\n",
               static_cast<double>(bytes) / 1e6, ms);
 }

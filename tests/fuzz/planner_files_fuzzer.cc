@@ -74,7 +74,7 @@ void Check(std::string_view verb, const absl::StatusOr<std::string>& answer) {
 }
 
 absl::StatusOr<std::string> Pipeline(std::string_view text) {
-  const auto file = pipeline::FileFromJson(text);
+  const auto file = pipeline::ParseFile(text);
   if (!file.ok()) return file.status();
   const auto answer = pipeline::Answer(*file, Soon());
   if (!answer.ok()) return answer.status();
@@ -84,18 +84,19 @@ absl::StatusOr<std::string> Pipeline(std::string_view text) {
 void Run(std::string_view text) {
   search::SearchWishes wishes;
   wishes.deadline = Soon();
-  Check("search", search::SearchJson(text, wishes));
+  Check("search", search::AnswerSearchJson(text, wishes));
   checkpoint::Options checkpoints;
   checkpoints.deadline = Soon();
   checkpoints.threads = 1;
   checkpoints.table_bytes = 100'000'000;
   for (const int64_t budget : {int64_t{300}, int64_t{1} << 40}) {
-    Check("checkpoint", checkpoint::CheckpointJson(text, budget, checkpoints));
+    Check("checkpoint",
+          checkpoint::AnswerCheckpointJson(text, budget, checkpoints));
   }
-  Check("layout", layout::LayoutJson(text));
+  Check("layout", layout::AnswerLayoutJson(text));
   reshard::Options transfers;
   transfers.deadline = Soon();
-  Check("reshard", resharding::ReshardJson(text, transfers));
+  Check("reshard", resharding::AnswerReshardJson(text, transfers));
   Check("pipeline", Pipeline(text));
 }
 

@@ -108,7 +108,7 @@ std::optional<MemoryQuota> ReadMemoryQuota(const Group& group) {
 
 }  // namespace
 
-std::optional<double> CpuQuota(const fs::path& root) {
+std::optional<double> FindCpuQuota(const fs::path& root) {
   std::optional<double> min_quota;
   for (const Group& group : FindGroups(root, "cpu")) {
     const auto quota = ReadCpuQuota(group);

@@ -19,7 +19,7 @@ namespace meshwright::worker::devices {
 
 // The least CPU time per time over the groups that this process is in, from
 // its own up to the root; none without a limit.
-std::optional<double> CpuQuota(const std::filesystem::path& root = "/");
+std::optional<double> FindCpuQuota(const std::filesystem::path& root = "/");
 
 // How long processors were taken from these groups because a quota was spent.
 absl::Duration ReadThrottledTime(const std::filesystem::path& root = "/");

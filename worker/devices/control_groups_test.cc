@@ -33,13 +33,13 @@ TEST_F(ControlGroupsTest, TheLeastOfAGroupAndThoseAboveIt) {
   Write("sys/fs/cgroup/slurm/job_7/step_0/cpu.max", "max 100000\n");
   Write("sys/fs/cgroup/slurm/job_7/cpu.max", "250000 100000\n");
   Write("sys/fs/cgroup/slurm/cpu.max", "800000 100000\n");
-  EXPECT_DOUBLE_EQ(CpuQuota(root_).value(), 2.5);
+  EXPECT_DOUBLE_EQ(FindCpuQuota(root_).value(), 2.5);
 }
 
 TEST_F(ControlGroupsTest, AContainerSeesItsGroupAsTheRoot) {
   Write("proc/self/cgroup", "0::/\n");
   Write("sys/fs/cgroup/cpu.max", "150000 100000\n");
-  EXPECT_DOUBLE_EQ(CpuQuota(root_).value(), 1.5);
+  EXPECT_DOUBLE_EQ(FindCpuQuota(root_).value(), 1.5);
 }
 
 TEST_F(ControlGroupsTest, VersionOneHasTwoFiles) {
@@ -48,14 +48,14 @@ TEST_F(ControlGroupsTest, VersionOneHasTwoFiles) {
   Write("sys/fs/cgroup/cpu/docker/a/cpu.cfs_period_us", "100000\n");
   Write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
   Write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-  EXPECT_DOUBLE_EQ(CpuQuota(root_).value(), 4);
+  EXPECT_DOUBLE_EQ(FindCpuQuota(root_).value(), 4);
 }
 
 TEST_F(ControlGroupsTest, NoLimitWithoutOne) {
-  EXPECT_FALSE(CpuQuota(root_).has_value());
+  EXPECT_FALSE(FindCpuQuota(root_).has_value());
   Write("proc/self/cgroup", "no group\n3:cpuset:/\n0::/\n");
   Write("sys/fs/cgroup/cpu.max", "max 100000\n");
-  EXPECT_FALSE(CpuQuota(root_).has_value());
+  EXPECT_FALSE(FindCpuQuota(root_).has_value());
 }
 
 TEST_F(ControlGroupsTest, MemoryIsTheLeastOfTheGroups) {

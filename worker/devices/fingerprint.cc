@@ -80,7 +80,7 @@ void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
                         const fs::path& root) {
   ReadProcessor(root, fingerprint);
   double cores = std::thread::hardware_concurrency();
-  const auto quota = CpuQuota(root);
+  const auto quota = FindCpuQuota(root);
   if (quota.has_value()) cores = std::min(cores, std::ceil(*quota));
   fingerprint.set_cores(static_cast<int>(cores));
   fingerprint.set_numa_nodes(CountNumaNodes(root));

@@ -32,7 +32,7 @@ std::vector<int> Cores() {
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (CPU_ISSET(core, &allowed)) cores.push_back(core);
   }
-  const std::optional<double> quota = CpuQuota();
+  const std::optional<double> quota = FindCpuQuota();
   if (quota.has_value() && *quota < static_cast<double>(cores.size())) {
     return {};
   }

@@ -66,7 +66,7 @@ TEST_F(MemoryGroupTest, OfADelegatedUnit) {
   EXPECT_EQ(Read((*group)->path() / "cgroup.procs"), "4711");
 }
 
-TEST_F(MemoryGroupTest, KillsOfItsOwnLimitAreToldFromOthers) {
+TEST_F(MemoryGroupTest, KillsOfItsOwnLimitAreKeptApart) {
   if (!Delegate()) GTEST_SKIP() << "no extended attributes in TMPDIR";
   const auto group = MemoryGroup::Make(1000, root_);
   ASSERT_TRUE(group.ok()) << group.status();

@@ -218,17 +218,17 @@ std::vector<DimLink> FindDimLinks(const Module& module, ValueId user,
     case Opcode::kFft:
       return Leading(rank - it.attributes().fft_length_size());
     case Opcode::kGather:
-      return GatherLinks(module, it, operand);
+      return FindGatherLinks(module, it, operand);
     case Opcode::kPad:
       return operand == 0 ? PadLinks(it, *in) : std::vector<DimLink>{};
     case Opcode::kReduceWindow:
-      return ReduceWindowLinks(module, it, operand);
+      return FindReduceWindowLinks(module, it, operand);
     case Opcode::kReverse:
       return AllBut(it, rank);
     case Opcode::kScatter:
-      return ScatterLinks(module, it, operand);
+      return FindScatterLinks(module, it, operand);
     case Opcode::kSelectAndScatter:
-      return SelectAndScatterLinks(module, it, operand);
+      return FindSelectAndScatterLinks(module, it, operand);
     case Opcode::kSlice:
       return SliceLinks(it, *in);
     case Opcode::kSort:

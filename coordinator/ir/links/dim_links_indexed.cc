@@ -37,8 +37,8 @@ std::vector<DimLink> IndexPairs(int index_rank, int64_t index_vector_dim,
 
 }  // namespace
 
-std::vector<DimLink> GatherLinks(const Module& module, const Instruction& it,
-                                 int operand) {
+std::vector<DimLink> FindGatherLinks(const Module& module,
+                                     const Instruction& it, int operand) {
   if (operand > 1) return {};
   const auto& numbers = it.attributes().gather_dimension_numbers();
   const std::vector<DimLink> indices = IndexPairs(
@@ -68,8 +68,8 @@ std::vector<DimLink> GatherLinks(const Module& module, const Instruction& it,
   return links;
 }
 
-std::vector<DimLink> ScatterLinks(const Module& module, const Instruction& it,
-                                  int operand) {
+std::vector<DimLink> FindScatterLinks(const Module& module,
+                                      const Instruction& it, int operand) {
   const int inputs = static_cast<int>(it.operands.size()) / 2;
   const auto& numbers = it.attributes().scatter_dimension_numbers();
   const Shape& target = module.at(it.operands[0]).shape;

@@ -23,10 +23,10 @@
 namespace meshwright::ir {
 
 // Of operations that passed verification.
-std::vector<DimLink> GatherLinks(const Module& module, const Instruction& it,
-                                 int operand);
-std::vector<DimLink> ScatterLinks(const Module& module, const Instruction& it,
-                                  int operand);
+std::vector<DimLink> FindGatherLinks(const Module& module,
+                                     const Instruction& it, int operand);
+std::vector<DimLink> FindScatterLinks(const Module& module,
+                                      const Instruction& it, int operand);
 std::vector<DimLink> FindDynamicSliceLinks(const Module& module,
                                            const Instruction& it, int operand);
 std::vector<DimLink> FindDynamicUpdateSliceLinks(const Module& module,
@@ -34,10 +34,11 @@ std::vector<DimLink> FindDynamicUpdateSliceLinks(const Module& module,
                                                  int operand);
 std::vector<DimLink> FindConvolutionLinks(const Module& module,
                                           const Instruction& it, int operand);
-std::vector<DimLink> ReduceWindowLinks(const Module& module,
-                                       const Instruction& it, int operand);
-std::vector<DimLink> SelectAndScatterLinks(const Module& module,
+std::vector<DimLink> FindReduceWindowLinks(const Module& module,
                                            const Instruction& it, int operand);
+std::vector<DimLink> FindSelectAndScatterLinks(const Module& module,
+                                               const Instruction& it,
+                                               int operand);
 
 }  // namespace meshwright::ir
 

@@ -77,15 +77,16 @@ std::vector<DimLink> FindConvolutionLinks(const Module& module,
   return links;
 }
 
-std::vector<DimLink> ReduceWindowLinks(const Module& module,
-                                       const Instruction& it, int operand) {
+std::vector<DimLink> FindReduceWindowLinks(const Module& module,
+                                           const Instruction& it, int operand) {
   if (operand >= static_cast<int>(it.operands.size()) / 2) return {};
   return ApartLinks(it, module.at(it.operands[operand]).shape.dims,
                     *CollectUniformDims(it.shape));
 }
 
-std::vector<DimLink> SelectAndScatterLinks(const Module& module,
-                                           const Instruction& it, int operand) {
+std::vector<DimLink> FindSelectAndScatterLinks(const Module& module,
+                                               const Instruction& it,
+                                               int operand) {
   if (operand > 1) return {};
   // Every window of the operand picks the place of one element of the source,
   // so that parts of both hold whole windows.

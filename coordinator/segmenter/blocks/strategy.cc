@@ -18,11 +18,11 @@ const char* NameStrategy(StrategyKind kind) {
   return kStrategyNames[static_cast<size_t>(kind)];
 }
 
-const char* SwitchName(SegmentSwitch it) {
+const char* NameSwitch(SegmentSwitch it) {
   return kSwitchNames[static_cast<size_t>(it)];
 }
 
-std::optional<SegmentSwitch> SwitchNamed(std::string_view name) {
+std::optional<SegmentSwitch> ParseSwitch(std::string_view name) {
   for (size_t i = 0; i < std::size(kSwitchNames); ++i) {
     if (name == kSwitchNames[i]) return static_cast<SegmentSwitch>(i);
   }

@@ -51,8 +51,8 @@ enum class SegmentSwitch {
 };
 
 // "plain", "fully-sharded", "optimizer-sharded", "sequence", "recompute".
-const char* SwitchName(SegmentSwitch it);
-std::optional<SegmentSwitch> SwitchNamed(std::string_view name);
+const char* NameSwitch(SegmentSwitch it);
+std::optional<SegmentSwitch> ParseSwitch(std::string_view name);
 
 struct RootSplit {
   std::optional<int> lhs;

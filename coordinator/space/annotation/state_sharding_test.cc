@@ -33,7 +33,7 @@ class LoopStateTest : public testing::TestWithParam<SegmentSwitch> {
     for (size_t t = 0; t < space_.types.size(); ++t) {
       for (const Configuration& it : space_.types[t].configurations) {
         const std::string plain = "rows, rows, rows, rows";
-        if (it.describe != plain + "; " + segmenter::SwitchName(GetParam())) {
+        if (it.describe != plain + "; " + segmenter::NameSwitch(GetParam())) {
           continue;
         }
         for (const Configuration& other : space_.types[t].configurations) {

@@ -161,12 +161,12 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
                     });
     if (known) continue;
     if (variant.segment_switch != SegmentSwitch::kNone) {
-      Describe(segmenter::SwitchName(variant.segment_switch), variant);
+      Describe(segmenter::NameSwitch(variant.segment_switch), variant);
     }
     if (recompute) {
       Configuration again = variant;
       again.recompute = true;
-      Describe(segmenter::SwitchName(SegmentSwitch::kRecompute), again);
+      Describe(segmenter::NameSwitch(SegmentSwitch::kRecompute), again);
       const auto& grouped = analysis.request.grouped;
       if (std::count(grouped.begin(), grouped.end(), again.describe) > 0) {
         AppendGrouped(analysis, graph, variant, type);

@@ -165,7 +165,7 @@ TEST(RecomputeTest, GoesWithTheSwitchesAndCanBePinnedAndForbidden) {
     std::set<std::string> kinds;
     for (const Configuration& it :
          space.types[analysis.type_of_segment[1]].configurations) {
-      kinds.insert(absl::StrCat(segmenter::SwitchName(it.segment_switch),
+      kinds.insert(absl::StrCat(segmenter::NameSwitch(it.segment_switch),
                                 it.recompute ? " again" : ""));
     }
     return kinds;

@@ -1,5 +1,5 @@
-// BalanceBound and ComputePackingBound: branch and bound over what every job
-// occupies, not when.
+// ComputeBalanceBound and ComputePackingBound: branch and bound over what every
+// job occupies, not when.
 #include "planner/reshard/bounds/balance_bound.h"
 
 #include <algorithm>
@@ -237,9 +237,9 @@ Instance IntoPort(const Instance& instance, int in) {
 
 }  // namespace
 
-Ticks BalanceBound(const Instance& instance, const Within& within,
-                   const std::vector<std::vector<int>>& cliques,
-                   const base::Deadline& deadline) {
+Ticks ComputeBalanceBound(const Instance& instance, const Within& within,
+                          const std::vector<std::vector<int>>& cliques,
+                          const base::Deadline& deadline) {
   return Balancing(instance, within, cliques, deadline).Run();
 }
 
@@ -247,7 +247,8 @@ Ticks ComputePackingBound(const Instance& instance, Within within,
                           const base::Deadline& deadline) {
   for (int in = 0; in < instance.ins(); ++in) {
     if (instance.in_links[in] == 1) continue;
-    within.floor = BalanceBound(IntoPort(instance, in), within, {}, deadline);
+    within.floor =
+        ComputeBalanceBound(IntoPort(instance, in), within, {}, deadline);
   }
   return within.floor;
 }

@@ -1,4 +1,4 @@
-// BalanceBound: Eq. 4 of the paper solved exactly, as a lower bound.
+// ComputeBalanceBound: Eq. 4 of the paper solved exactly, as a lower bound.
 //
 // Concept: every job takes one link of one sender whole. The sender's speed
 // also counts at the job's receivers. Jobs that nothing else of the sender can
@@ -28,9 +28,9 @@ struct Within {
 
 // No choice of senders, and of one link of theirs for every job, keeps links,
 // receivers and cliques occupied for less.
-Ticks BalanceBound(const Instance& instance, const Within& within,
-                   const std::vector<std::vector<int>>& cliques,
-                   const base::Deadline& deadline);
+Ticks ComputeBalanceBound(const Instance& instance, const Within& within,
+                          const std::vector<std::vector<int>>& cliques,
+                          const base::Deadline& deadline);
 
 // The tasks of a port of several links cannot be shared out better.
 Ticks ComputePackingBound(const Instance& instance, Within within,

@@ -82,7 +82,7 @@ Ticks ComputeSenderBound(const Instance& instance) {
   }
 }
 
-Ticks Grid(const Instance& instance) {
+Ticks FindGrid(const Instance& instance) {
   Ticks grid = 0;
   for (const Job& job : instance.jobs) {
     for (const Choice& choice : job.choices)

@@ -21,7 +21,7 @@ Ticks ComputeReceiverBound(const Instance& instance);
 Ticks ComputeSenderBound(const Instance& instance);
 
 // The greatest common divisor of all durations; 1 without jobs.
-Ticks Grid(const Instance& instance);
+Ticks FindGrid(const Instance& instance);
 inline Ticks RoundUp(Ticks bound, Ticks grid) {
   return (bound + grid - 1) / grid * grid;
 }

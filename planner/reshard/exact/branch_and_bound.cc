@@ -114,7 +114,7 @@ class Search {
       : instance_(instance),
         deadline_(deadline),
         bound_(bound),
-        grid_(Grid(instance)),
+        grid_(FindGrid(instance)),
         max_nodes_(nodes),
         sets_(SenderSets(instance)),
         alike_(AlikeSenders(instance)),

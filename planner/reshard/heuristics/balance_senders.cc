@@ -16,7 +16,7 @@ class Balance {
         choice_(instance.size(), 0),
         load_(instance.outs(), 0),
         jobs_(instance.outs()) {
-    for (const auto& [job, choice] : LoadBalance(instance)) {
+    for (const auto& [job, choice] : ScheduleByLoad(instance)) {
       choice_[job] = choice;
       const Choice& sender = instance.jobs[job].choices[choice];
       load_[sender.out] += sender.ticks;

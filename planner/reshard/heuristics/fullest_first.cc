@@ -7,7 +7,8 @@
 
 namespace meshwright::reshard {
 
-Order FullestFirst(const Instance& instance, const std::vector<int>& choices) {
+Order OrderFullestFirst(const Instance& instance,
+                        const std::vector<int>& choices) {
   std::vector<Ticks> out(instance.outs(), 0), in(instance.ins(), 0);
   for (int i = 0; i < instance.size(); ++i) {
     const Job& job = instance.jobs[i];

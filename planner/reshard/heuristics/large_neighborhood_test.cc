@@ -80,7 +80,7 @@ TEST(InsertionScheduleTest, NoWayToInsertIsBetter) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
     const Instance instance = Few(seed, 7);
-    Order rest = Naive(instance);
+    Order rest = ScheduleNaively(instance);
     std::shuffle(rest.begin(), rest.end(), random);
     const int job = rest.back().job;
     rest.pop_back();
@@ -109,7 +109,7 @@ TEST(InsertionScheduleTest, EndsAndTailsAreOfTheSchedule) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = Few(seed, 30);
-    const Order order = Naive(instance);
+    const Order order = ScheduleNaively(instance);
     InsertionSchedule schedule(instance);
     schedule.Restore(order);
     std::vector<Ticks> starts;
@@ -146,7 +146,7 @@ TEST(InsertionScheduleTest, WithSeveralLinksReplayIsNoLater) {
       EXPECT_EQ(makespan, std::max(before, *chain));
     }
     EXPECT_LE(ComputeMakespan(instance, schedule.ToOrder()), makespan);
-    const Order order = Naive(instance);
+    const Order order = ScheduleNaively(instance);
     schedule.Restore(order);
     EXPECT_EQ(schedule.Time(), ComputeMakespan(instance, order));
   }
@@ -162,7 +162,7 @@ TEST(ReinsertTest, IsAScheduleNoWorseThanItsStartNorBetterThanTheLeast) {
                                                       .receiver_hosts = 4,
                                                       .links = seed % 4 == 3});
     const Instance instance = MakeInstance(problem);
-    const Order start = Naive(instance);
+    const Order start = ScheduleNaively(instance);
     const Order order = Reinsert(instance, start, {.steps = 50}, {});
     // Replay refuses orders that are not whole.
     const auto timing = Replay(problem, ToSchedule(problem, instance, order));

@@ -44,7 +44,7 @@ class DepthFirstSearch {
     for (int i = 0; i < instance.ins(); ++i) {
       bound_ = std::max(bound_, PerLink(in_load_[i], instance.in_links[i]));
     }
-    best_.order = LoadBalance(instance);
+    best_.order = ScheduleByLoad(instance);
     makespan_ = ComputeMakespan(instance, best_.order);
   }
 
@@ -127,13 +127,13 @@ class DepthFirstSearch {
 
 }  // namespace
 
-Order Naive(const Instance& instance) {
+Order ScheduleNaively(const Instance& instance) {
   Order order;
   for (int i = 0; i < instance.size(); ++i) order.push_back({i, 0});
   return order;
 }
 
-Order LoadBalance(const Instance& instance) {
+Order ScheduleByLoad(const Instance& instance) {
   std::vector<Ticks> load(instance.outs(), 0);
   Order order;
   for (const int index : LongestFirst(instance)) {
@@ -148,13 +148,13 @@ Order LoadBalance(const Instance& instance) {
   return order;
 }
 
-Searched DepthFirst(const Instance& instance, int64_t nodes,
-                    const base::Deadline& deadline) {
+Searched SearchDepthFirst(const Instance& instance, int64_t nodes,
+                          const base::Deadline& deadline) {
   return DepthFirstSearch(instance, nodes, deadline).Run();
 }
 
-Order Randomized(const Instance& instance, uint64_t seed, int draws,
-                 const base::Deadline& deadline) {
+Order ScheduleRandomly(const Instance& instance, uint64_t seed, int draws,
+                       const base::Deadline& deadline) {
   std::mt19937_64 random(seed);
   std::vector<int> left(instance.size());
   std::iota(left.begin(), left.end(), 0);

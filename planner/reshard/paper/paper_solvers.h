@@ -1,12 +1,12 @@
 // PaperSolvers: the algorithms of the paper, for comparison, as it states them.
 //
-// Naive: the first sender of each task, in the order given. LoadBalance:
-// longest first to the sender with the least load, in that order; it balances
-// senders only, and greedily, so neither Eq. 1 nor Eq. 4 is solved exactly.
-// DepthFirst: every order and sender, pruned by the load of single ports.
-// Randomized: round by round a set of tasks that share no port, of those drawn
-// the one that occupies the most ports.
-// Source: papers/cross_mesh_resharding.txt 3.2.
+// ScheduleNaively: the first sender of each task, in the order given.
+// ScheduleByLoad: longest first to the sender with the least load, in that
+// order; it balances senders only, and greedily, so neither Eq. 1 nor Eq. 4 is
+// solved exactly. SearchDepthFirst: every order and sender, pruned by the load
+// of single ports. ScheduleRandomly: round by round a set of tasks that share
+// no port, of those drawn the one that occupies the most ports. Source:
+// papers/cross_mesh_resharding.txt 3.2.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_PAPER_PAPER_SOLVERS_H_
 #define MESHWRIGHT_PLANNER_RESHARD_PAPER_PAPER_SOLVERS_H_
 
@@ -17,22 +17,23 @@
 
 namespace meshwright::reshard {
 
-Order Naive(const Instance& instance);
+Order ScheduleNaively(const Instance& instance);
 
-Order LoadBalance(const Instance& instance);
+Order ScheduleByLoad(const Instance& instance);
 
 struct Searched {
   Order order;
   bool complete = false;  // nothing was left out: no order is better
 };
 
-// The best of the first `nodes` nodes; the first leaf is that of LoadBalance.
-Searched DepthFirst(const Instance& instance, int64_t nodes,
-                    const base::Deadline& deadline);
+// The best of the first `nodes` nodes; the first leaf is that of
+// ScheduleByLoad.
+Searched SearchDepthFirst(const Instance& instance, int64_t nodes,
+                          const base::Deadline& deadline);
 
 // `draws` sets per round; the same seed gives the same order.
-Order Randomized(const Instance& instance, uint64_t seed, int draws,
-                 const base::Deadline& deadline);
+Order ScheduleRandomly(const Instance& instance, uint64_t seed, int draws,
+                       const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 

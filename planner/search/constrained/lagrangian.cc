@@ -58,7 +58,7 @@ std::vector<int> SearchMultiplier(const Graph& graph,
     }
     const int64_t multiplier =
         FindMultiplier(small.time - fast.time, fast.bytes - small.bytes);
-    MinSumResult result = MinSum(
+    MinSumResult result = MinimizeSum(
         graph, components, ChargeCosts(graph, multiplier), work, deadline);
     if (result.cost >= kNever) break;
     // The charges of the copies, each rounded down, add up to no more than that

@@ -152,8 +152,8 @@ MinMemory FindMinMemory(const Graph& graph,
     MinSumResult result =
         separate.is_alone()
             ? separate.Solve(*bound)
-            : MinSum(graph, components, ComputeByteCosts(graph, *bound), work,
-                     deadline);
+            : MinimizeSum(graph, components, ComputeByteCosts(graph, *bound),
+                          work, deadline);
     if (is_first) {
       best.bound_bytes = SaturatingAdd(result.bound, min_transient);
       is_first = false;

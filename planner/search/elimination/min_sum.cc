@@ -4,10 +4,10 @@
 
 namespace meshwright::search {
 
-MinSumResult MinSum(const Graph& graph,
-                    const std::vector<Component>& components,
-                    const Costs& costs, const WorkBudget& work,
-                    const base::Deadline& deadline) {
+MinSumResult MinimizeSum(const Graph& graph,
+                         const std::vector<Component>& components,
+                         const Costs& costs, const WorkBudget& work,
+                         const base::Deadline& deadline) {
   MinSumResult result{.cost = 0, .bound = 0};
   result.slots.resize(graph.first_slot.back());
   PowersCache powers;

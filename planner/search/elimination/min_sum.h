@@ -1,4 +1,5 @@
-// MinSum: the least sum of costs over a whole graph, and the smallest choice.
+// MinimizeSum: the least sum of costs over a whole graph, and the smallest
+// choice.
 //
 // Concept: components are independent: paths by path_solver.h, others by
 // component.h.
@@ -25,10 +26,10 @@ struct MinSumResult {
   std::vector<int> slots;  // meaningful where cost < kNever
 };
 
-MinSumResult MinSum(const Graph& graph,
-                    const std::vector<Component>& components,
-                    const Costs& costs, const WorkBudget& work,
-                    const base::Deadline& deadline);
+MinSumResult MinimizeSum(const Graph& graph,
+                         const std::vector<Component>& components,
+                         const Costs& costs, const WorkBudget& work,
+                         const base::Deadline& deadline);
 
 }  // namespace meshwright::search
 

@@ -70,8 +70,8 @@ std::string FrontToJson(const problem::PlanProblem& problem,
   return document.dump();
 }
 
-absl::StatusOr<std::string> SearchJson(std::string_view json,
-                                       const SearchWishes& wishes) {
+absl::StatusOr<std::string> AnswerSearchJson(std::string_view json,
+                                             const SearchWishes& wishes) {
   ASSIGN_OR_RETURN(problem::PlanProblem problem,
                    problem::ProblemFromJson(json));
   if (wishes.headroom_percent.has_value()) {

@@ -1,4 +1,4 @@
-// SearchJson: `meshwright search` without the command line.
+// AnswerSearchJson: `meshwright search` without the command line.
 //
 // In → Out: a problem as JSON → the answer as JSON (docs/formats/search.md), or
 // the whole front of time against memory.
@@ -25,8 +25,8 @@ struct SearchWishes {
   std::optional<int64_t> front_points;     // the front, not one plan
 };
 
-absl::StatusOr<std::string> SearchJson(std::string_view json,
-                                       const SearchWishes& wishes = {});
+absl::StatusOr<std::string> AnswerSearchJson(std::string_view json,
+                                             const SearchWishes& wishes = {});
 
 std::string FrontToJson(const problem::PlanProblem& problem,
                         const MemoryFront& front);

@@ -27,7 +27,7 @@ constexpr char kProblem[] = R"({
 json Answer(const std::string& limit) {
   std::string text = kProblem;
   text.replace(text.find("%LIMIT%"), 7, limit);
-  const auto answer = SearchJson(text);
+  const auto answer = AnswerSearchJson(text);
   EXPECT_TRUE(answer.ok()) << answer.status();
   return json::parse(*answer);
 }
@@ -49,7 +49,7 @@ TEST(SearchJsonTest, APlanOfMeasurementsHasAnInterval) {
   text.replace(text.find("%LIMIT%"), 7, "");
   text.replace(text.find("\"seconds\": 1,"), 13,
                "\"seconds\": 1, \"seconds_interval\": [0.875, 1.25],");
-  const json answer = json::parse(*SearchJson(text));
+  const json answer = json::parse(*AnswerSearchJson(text));
   EXPECT_EQ(answer["interval_seconds"], json::parse("[2.625, 3.75]"));
   EXPECT_FALSE(Answer("").contains("interval_seconds"));
 }
@@ -75,7 +75,7 @@ TEST(SearchJsonTest, TheFrontEndsWhereMemoryNoLongerHelps) {
   text.replace(text.find("%LIMIT%"), 7, "");
   SearchWishes wishes;
   wishes.front_points = 100;
-  const auto answer = SearchJson(text, wishes);
+  const auto answer = AnswerSearchJson(text, wishes);
   ASSERT_TRUE(answer.ok()) << answer.status();
   const json front = json::parse(*answer)["front"];
   ASSERT_GT(front.size(), 1u);
@@ -90,7 +90,7 @@ std::string Text(const std::string& more) {
 }
 
 TEST(SearchJsonTest, TheFrontInOneCall) {
-  const auto answer = SearchJson(Text(""), {.front_points = 100});
+  const auto answer = AnswerSearchJson(Text(""), {.front_points = 100});
   ASSERT_TRUE(answer.ok()) << answer.status();
   const json front = json::parse(*answer);
   EXPECT_EQ(front["complete"], true);
@@ -103,8 +103,8 @@ TEST(SearchJsonTest, TheFrontInOneCall) {
 }
 
 TEST(SearchJsonTest, NothingFitsTheFrontEither) {
-  const auto answer =
-      SearchJson(Text(R"(, "memory_limit_bytes": 8)"), {.front_points = 5});
+  const auto answer = AnswerSearchJson(Text(R"(, "memory_limit_bytes": 8)"),
+                                       {.front_points = 5});
   ASSERT_TRUE(answer.ok()) << answer.status();
   const json front = json::parse(*answer);
   EXPECT_TRUE(front["front"].empty());
@@ -114,18 +114,18 @@ TEST(SearchJsonTest, NothingFitsTheFrontEither) {
 
 TEST(SearchJsonTest, HeadroomLowersTheLimit) {
   const std::string text = Text(R"(, "memory_limit_bytes": 34)");
-  const auto answer = SearchJson(text, {.headroom_percent = 20});
+  const auto answer = AnswerSearchJson(text, {.headroom_percent = 20});
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_LE(json::parse(*answer)["peak_bytes"], 27);
-  EXPECT_FALSE(SearchJson(text, {.headroom_percent = 100}).ok());
+  EXPECT_FALSE(AnswerSearchJson(text, {.headroom_percent = 100}).ok());
 }
 
 TEST(SearchJsonTest, AFrontHasAPoint) {
-  EXPECT_FALSE(SearchJson(Text(""), {.front_points = 0}).ok());
+  EXPECT_FALSE(AnswerSearchJson(Text(""), {.front_points = 0}).ok());
 }
 
 TEST(SearchJsonTest, APastDeadlineStillGivesAPlan) {
-  const auto answer = SearchJson(
+  const auto answer = AnswerSearchJson(
       Text(""), {.deadline = {.at = std::chrono::steady_clock::now()}});
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(json::parse(*answer)["feasible"], true);

@@ -156,7 +156,7 @@ absl::StatusOr<PlanFile> PlanFromJson(std::string_view text) {
   return file;
 }
 
-std::string ReportJson(const Plan& plan, int self, const Outcome& outcome) {
+std::string FormatReport(const Plan& plan, int self, const Outcome& outcome) {
   const Schedule schedule = ComputeSchedule(plan);
   ordered_json answer;
   answer["host"] = plan.hosts[self].id;

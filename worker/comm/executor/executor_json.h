@@ -20,7 +20,7 @@ struct PlanFile {
 
 absl::StatusOr<PlanFile> PlanFromJson(std::string_view text);
 
-std::string ReportJson(const Plan& plan, int self, const Outcome& outcome);
+std::string FormatReport(const Plan& plan, int self, const Outcome& outcome);
 
 }  // namespace meshwright::worker::comm
 

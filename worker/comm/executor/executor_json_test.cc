@@ -88,7 +88,7 @@ TEST(ExecutorJsonTest, AFailureIsReportedWithWhatIsKnown) {
   outcome.status = absl::DataLossError("it differs");
   outcome.tasks = {
       {.task = 0, .checksum = 0xab, .verdict = Verdict::kMismatch}};
-  const std::string json = ReportJson(file->plan, 1, outcome);
+  const std::string json = FormatReport(file->plan, 1, outcome);
   EXPECT_THAT(json,
               HasSubstr(R"("host":"d0","ok":false,"error":"it differs")"));
   EXPECT_THAT(json, HasSubstr(R"("makespan_s":null)"));

@@ -119,7 +119,7 @@ absl::StatusOr<Outcome> Execute(const Options& options) {
   ASSIGN_OR_RETURN(const int self, FindHostNamed(file.plan, id));
   ASSIGN_OR_RETURN(Outcome outcome, RunPlan(options, file.plan, self));
   if (options.json) {
-    std::cout << ReportJson(file.plan, self, outcome) << "\n";
+    std::cout << FormatReport(file.plan, self, outcome) << "\n";
   } else if (outcome.status.ok()) {
     Print(file.plan, outcome);
   }
