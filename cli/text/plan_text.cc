@@ -139,20 +139,18 @@ std::optional<std::string> DescribeQuality(const v1::Plan& plan) {
 std::string DescribePrograms(const v1::Plan& plan) {
   const v1::PlanPrograms& programs = plan.programs();
   std::string text =
-      absl::StrCat(programs.total(), " (", programs.distinct(), " distinct");
+      programs.estimated() > 0
+          ? absl::StrCat(programs.estimated(), " estimated, ",
+                         programs.cached(), " measured")
+          : absl::StrCat(programs.profiled(), " profiled, ", programs.cached(),
+                         " cached, ", programs.excluded(), " excluded, ",
+                         programs.not_reached(), " not reached, ",
+                         programs.failed(), " failed");
+  absl::StrAppend(&text, " of ", programs.distinct(), " distinct");
   if (programs.halves() > 0) {
     absl::StrAppend(&text, " and ", programs.halves(), " halves");
   }
-  if (programs.estimated() > 0) {
-    absl::StrAppend(&text, ": ", programs.estimated(), " estimated, ",
-                    programs.cached(), " measured)");
-  } else {
-    absl::StrAppend(&text, ": ", programs.profiled(), " profiled, ",
-                    programs.cached(), " cached, ", programs.excluded(),
-                    " excluded, ", programs.not_reached(), " not reached, ",
-                    programs.failed(), " failed)");
-  }
-  return absl::StrCat(text, " in ", FormatSeconds(plan.seconds().total()));
+  return absl::StrCat(text, ", in ", FormatSeconds(plan.seconds().total()));
 }
 
 std::string DescribeMemory(const v1::Plan& plan) {
