@@ -99,8 +99,9 @@ int64_t WindowElements(const OpView& it) {
 Counts Sort(const OpView& it) {
   const Shape& keys = *it.operands[0];
   const int64_t length = keys.dims[it.attributes->dimensions(0)];
-  return length == 0 ? Counts{}
-                     : symbolic::CountSortFlops(Elements(keys) / length, length);
+  return length == 0
+             ? Counts{}
+             : symbolic::CountSortFlops(Elements(keys) / length, length);
 }
 
 Counts Fft(const OpView& it) {
@@ -156,16 +157,16 @@ Counts WorkCounter::Count(ir::ValueId id) {
       return Convolution(it);
     case Opcode::kReduceWindow:
       return ScaleCounts(CountCallee(it, 0, 0),
-                   problem::SaturatingMultiply(
-                       std::max<int64_t>(0, WindowElements(it) - 1),
-                       FirstElements(*it.shape)));
+                         problem::SaturatingMultiply(
+                             std::max<int64_t>(0, WindowElements(it) - 1),
+                             FirstElements(*it.shape)));
     case Opcode::kSelectAndScatter: {
       const int64_t sources = Elements(*it.operands[1]);
-      return Sum(
-          ScaleCounts(CountCallee(it, 0, 0),
-                problem::SaturatingMultiply(
-                    std::max<int64_t>(0, WindowElements(it) - 1), sources)),
-          ScaleCounts(CountCallee(it, 1, 0), sources));
+      return Sum(ScaleCounts(CountCallee(it, 0, 0),
+                             problem::SaturatingMultiply(
+                                 std::max<int64_t>(0, WindowElements(it) - 1),
+                                 sources)),
+                 ScaleCounts(CountCallee(it, 1, 0), sources));
     }
     case Opcode::kScatter:
       return ScaleCounts(CountCallee(it, 0, 0), Elements(*it.operands.back()));
@@ -205,8 +206,8 @@ Counts WorkCounter::CountSimple(const OpView& it, int depth) {
     case Opcode::kReduce:
       if (it.operands.empty()) return {};
       return ScaleCounts(CountCallee(it, 0, depth),
-                   std::max<int64_t>(0, Elements(*it.operands[0]) -
-                                            FirstElements(*it.shape)));
+                         std::max<int64_t>(0, Elements(*it.operands[0]) -
+                                                  FirstElements(*it.shape)));
     case Opcode::kCollective:
       return name == "all-reduce" ? Counts{Elements(*it.shape), 0} : Counts{};
     case Opcode::kConditional: {
