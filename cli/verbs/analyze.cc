@@ -41,7 +41,7 @@ std::string Describe(const json& analysis) {
       list("parallel_blocks").size());
   for (const json& type : list("segment_types")) {
     absl::StrAppend(
-        &text, absl::StrFormat("segment type: %d blocks, instances: %d, "
+        &text, absl::StrFormat("segment type with blocks: %d, instances: %d, "
                                "configurations: %d, switches: %d\n",
                                Count(type, "blocks"), Count(type, "instances"),
                                Count(type, "configurations"),

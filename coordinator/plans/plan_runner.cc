@@ -587,7 +587,6 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     }
     is_woken = woken_.erase(id) > 0;
     running_.erase(id);
-    if (plan.ok() && written.ok()) deadlines_.erase(id);
   }
   if (is_woken) Post(id);
 }

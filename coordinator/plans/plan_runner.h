@@ -185,7 +185,7 @@ class PlanRunner {
   std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Aside> put_aside_ ABSL_GUARDED_BY(mutex_);
-  // Of plans that have not ended, and of few that have.
+  // Of plans that were taken; one that has ended goes when its time is up.
   std::map<store::PlanId, absl::Time> deadlines_ ABSL_GUARDED_BY(mutex_);
   std::set<store::PlanId> woken_ ABSL_GUARDED_BY(mutex_);  // while they run
 

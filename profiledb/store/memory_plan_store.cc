@@ -142,8 +142,9 @@ absl::Status MemoryPlanStore::Restore(
     if (there.record.sequence() >= record.sequence()) return absl::OkStatus();
   } else {
     for (const auto& [other, kept] : plans_) {
-      if (IsSameSubmission(kept.record, record))
+      if (IsSameSubmission(kept.record, record)) {
         return MakeRequestIdTakenError(record);
+      }
     }
   }
   plans_[id] = {record, {updates.begin(), updates.end()}};

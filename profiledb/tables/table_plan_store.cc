@@ -364,8 +364,9 @@ struct TablePlanStore::Connection {
     Statement& read = Get(kReadEpoch);
     const StatementUse use(read);
     ASSIGN_OR_RETURN(const bool has_row, read.Step());
-    if (!has_row || read.Integer(0) != epoch.value)
+    if (!has_row || read.Integer(0) != epoch.value) {
       return store::MakeOldEpochError();
+    }
     return absl::OkStatus();
   }
 
