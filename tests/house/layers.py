@@ -218,12 +218,13 @@ LAYERS = {
         "worker/comm/executor", "worker/comm/protocol",
         "worker/comm/transport"),
     "worker/comm/transport": ("base", "worker/comm/protocol"),
-    "worker/devices": ("proto/v1",),
+    "worker/collect": ("base", "proto/hlo", "proto/v1", "worker/pjrt"),
+    "worker/devices": ("base", "proto/v1"),
     "worker/pjrt": ("base", "proto/hlo", "proto/v1"),
     "worker/pjrt/testing": ("proto/hlo",),
     "worker/runner": (
-        "base", "proto/hlo", "proto/v1", "worker/devices", "worker/pjrt",
-        "worker/sandbox", "worker/timing"),
+        "base", "proto/hlo", "proto/v1", "worker/collect", "worker/devices",
+        "worker/pjrt", "worker/sandbox", "worker/timing"),
     "worker/sandbox": ("base", "proto/v1", "worker/timing"),
     "worker/service": (
         "base", "base/log", "base/rpc", "proto/v1", "worker/sandbox"),

@@ -16,7 +16,7 @@ absl::StatusOr<const Client*> CpuClient() {
         ASSIGN_OR_RETURN(const std::string path,
                          worker::pjrt::FindPlugin("cpu", ""));
         ASSIGN_OR_RETURN(auto plugin, worker::pjrt::Plugin::Load(path));
-        return Client::Create(std::move(plugin), {"cpu", kCpuDevices, ""});
+        return Client::Create(std::move(plugin), {"cpu", kCpuDevices});
       }());
   if (!client.ok()) return client.status();
   return client->get();

@@ -1,5 +1,7 @@
 #include "worker/pjrt/client.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "pjrt_c_api.h"
@@ -29,7 +31,9 @@ PJRT_NamedValue NamedValue(const char* name, PJRT_NamedValue_Type type) {
   return value;
 }
 
-std::vector<PJRT_NamedValue> CreateOptions(const ClientOptions& options) {
+// `topology` outlives what is returned.
+std::vector<PJRT_NamedValue> CreateOptions(const ClientOptions& options,
+                                           const std::string& topology) {
   std::vector<PJRT_NamedValue> values;
   if (IsCpu(options)) {
     values.push_back(NamedValue("cpu_device_count", PJRT_NamedValue_kInt64));
@@ -37,13 +41,17 @@ std::vector<PJRT_NamedValue> CreateOptions(const ClientOptions& options) {
   } else if (options.platform == "cuda") {
     values.push_back(NamedValue("preallocate", PJRT_NamedValue_kBool));
     values.back().bool_value = false;
-    if (!options.mock_gpu_topology.empty()) {
+    if (options.solo) {
       values.push_back(NamedValue("enable_mock_nccl", PJRT_NamedValue_kBool));
       values.back().bool_value = true;
+      values.push_back(NamedValue("num_nodes", PJRT_NamedValue_kInt64));
+      values.back().int64_value = options.device_count;
+      values.push_back(NamedValue("node_id", PJRT_NamedValue_kInt64));
+      values.back().int64_value = 0;
       values.push_back(
           NamedValue("mock_gpu_topology", PJRT_NamedValue_kString));
-      values.back().string_value = options.mock_gpu_topology.c_str();
-      values.back().value_size = options.mock_gpu_topology.size();
+      values.back().string_value = topology.c_str();
+      values.back().value_size = topology.size();
     }
   }
   return values;
@@ -53,7 +61,8 @@ std::vector<PJRT_NamedValue> CreateOptions(const ClientOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(
     std::shared_ptr<const Plugin> plugin, const ClientOptions& options) {
-  if (options.device_count < 1) {
+  const bool takes_all = options.platform == "cuda" && !options.solo;
+  if (options.device_count < (takes_all ? 0 : 1)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a mesh needs at least one device, not ", options.device_count));
   }
@@ -63,7 +72,14 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
                      " devices, but a worker makes at most ", kMaxCpuDevices,
                      " of a CPU; give a smaller mesh"));
   }
-  const std::vector<PJRT_NamedValue> values = CreateOptions(options);
+  if (options.solo && options.platform != "cuda") {
+    return absl::InvalidArgumentError(
+        "one device can stand for a mesh only on the platform cuda");
+  }
+  // Slices, hosts of a slice, devices of a host: a host for each, since the
+  // plugin wants as many devices on each as are here.
+  const std::string topology = absl::StrCat("1x", options.device_count, "x1");
+  const std::vector<PJRT_NamedValue> values = CreateOptions(options, topology);
   Padded<PJRT_Client_Create_Args> args;
   args->create_options = values.data();
   args->num_options = values.size();
@@ -74,8 +90,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
         absl::StrCat("the plugin ", plugin->path(),
                      " finds no device it can use: ", status.message()));
   }
-  auto client =
-      std::unique_ptr<Client>(new Client(std::move(plugin), args->client));
+  auto client = std::unique_ptr<Client>(
+      new Client(std::move(plugin), args->client, options.solo));
   RETURN_IF_ERROR(client->Describe());
   if (client->device_count() < options.device_count) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -109,7 +125,15 @@ absl::Status Client::Describe() {
   devices_.assign(
       devices->addressable_devices,
       devices->addressable_devices + devices->num_addressable_devices);
-  for (PJRT_Device* device : devices_) {
+  std::vector<PJRT_Device*> all = devices_;
+  if (solo_) {
+    devices_.resize(1);
+    Padded<PJRT_Client_Devices_Args> global;
+    global->client = client_;
+    RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_Client_Devices, global));
+    all.assign(global->devices, global->devices + global->num_devices);
+  }
+  for (PJRT_Device* device : all) {
     Padded<PJRT_Device_GetDescription_Args> description;
     description->device = device;
     RETURN_IF_ERROR(
@@ -160,6 +184,11 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(
   for (const auto& [name, value] : compiler) {
     (*options.mutable_env_option_overrides())[name].set_string_field(value);
   }
+  // Shared among the devices of the mesh it would wait for those not there.
+  if (solo_) {
+    (*options.mutable_env_option_overrides())["xla_gpu_shard_autotuning"]
+        .set_bool_field(false);
+  }
   const std::string serialized = options.SerializeAsString();
   static constexpr std::string_view kFormat = "hlo";
   Padded<PJRT_Program> program;
@@ -173,7 +202,8 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(
   args->compile_options = serialized.data();
   args->compile_options_size = serialized.size();
   RETURN_IF_ERROR(MESHWRIGHT_PJRT(plugin_->api(), PJRT_Client_Compile, args));
-  return Executable::Wrap(plugin_->api(), args->executable, devices);
+  return Executable::Wrap(plugin_->api(), args->executable,
+                          std::min(devices, resident_count()));
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Load(
@@ -184,7 +214,8 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Load(
   args->serialized_executable_size = serialized.size();
   RETURN_IF_ERROR(MESHWRIGHT_PJRT(plugin_->api(),
                                   PJRT_Executable_DeserializeAndLoad, args));
-  return Executable::Wrap(plugin_->api(), args->loaded_executable, devices);
+  return Executable::Wrap(plugin_->api(), args->loaded_executable,
+                          std::min(devices, resident_count()));
 }
 
 absl::StatusOr<int64_t> Client::DeviceMemoryBytes() const {

@@ -29,11 +29,11 @@ namespace meshwright::worker::pjrt {
 
 struct ClientOptions {
   std::string platform;  // "cpu", "cuda"; anything else: no create options
-  int device_count = 1;
-  // Compile and run the program of one device of an N-GPU mesh on one GPU, with
-  // communication switched off. The form is "hosts x hosts' slots x GPUs", as
-  // "1x1x8".
-  std::string mock_gpu_topology;
+  int device_count = 1;  // 0: all there are, but of a CPU
+  // One GPU stands for all `device_count` of the mesh: it compiles their
+  // program and runs the first device's part, with communication switched off.
+  // What it computes is undefined.
+  bool solo = false;
 };
 
 // XLA's debug options by name, as text.
@@ -53,7 +53,10 @@ class Client {
   const std::string& platform_version() const { return platform_version_; }
   const std::string& device_kind() const { return device_kind_; }
   const std::string& device_name() const { return device_name_; }  // the first
-  int device_count() const { return static_cast<int>(devices_.size()); }
+  // Of the mesh. Of those `resident_count` are here: all, or one alone.
+  int device_count() const { return static_cast<int>(device_ids_.size()); }
+  bool is_solo() const { return solo_; }
+  int resident_count() const { return static_cast<int>(devices_.size()); }
 
   // `hlo_module`: a serialized HloModuleProto. With several partitions XLA
   // partitions it by its annotations; with several replicas every device runs
@@ -74,14 +77,15 @@ class Client {
   absl::StatusOr<Buffer> Upload(const HostArray& array, int device) const;
 
  private:
-  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client)
-      : plugin_(std::move(plugin)), client_(client) {}
+  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client, bool solo)
+      : plugin_(std::move(plugin)), client_(client), solo_(solo) {}
   absl::Status Describe();
 
   std::shared_ptr<const Plugin> plugin_;
   PJRT_Client* client_;
-  std::vector<PJRT_Device*> devices_;
-  std::vector<int> device_ids_;
+  bool solo_;
+  std::vector<PJRT_Device*> devices_;  // that are here
+  std::vector<int> device_ids_;        // of all
   std::string platform_name_;
   std::string platform_version_;
   std::string device_kind_;

@@ -133,4 +133,16 @@ std::vector<v1::Collective> FindCollectives(const hlo::HloModuleProto& module,
   return counter.Take();
 }
 
+std::set<std::string> NameCollectives(const hlo::HloModuleProto& module) {
+  std::set<std::string> names;
+  for (const hlo::HloComputationProto& computation : module.computations()) {
+    for (const auto& instruction : computation.instructions()) {
+      if (!FindKind(absl::StripSuffix(instruction.opcode(), "-done")).empty()) {
+        names.insert(instruction.name());
+      }
+    }
+  }
+  return names;
+}
+
 }  // namespace meshwright::worker::pjrt

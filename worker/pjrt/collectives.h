@@ -9,6 +9,8 @@
 #ifndef MESHWRIGHT_WORKER_PJRT_COLLECTIVES_H_
 #define MESHWRIGHT_WORKER_PJRT_COLLECTIVES_H_
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "proto/hlo/hlo.pb.h"
@@ -19,6 +21,10 @@ namespace meshwright::worker::pjrt {
 // `device_count`: the group of a collective that names no groups.
 std::vector<v1::Collective> FindCollectives(const hlo::HloModuleProto& module,
                                             int device_count);
+
+// The names of all collective instructions, both halves of asynchronous ones,
+// in every computation.
+std::set<std::string> NameCollectives(const hlo::HloModuleProto& module);
 
 }  // namespace meshwright::worker::pjrt
 

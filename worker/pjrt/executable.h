@@ -52,6 +52,7 @@ class Executable {
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 
+  // Of the devices that are here.
   int device_count() const { return device_count_; }
   int output_count() const { return output_count_; }
 

@@ -53,6 +53,14 @@ std::string Plugin::api_version() const {
                       api_->pjrt_api_version.minor_version);
 }
 
+const void* Plugin::FindExtension(int type) const {
+  for (const PJRT_Extension_Base* it = api_->extension_start; it != nullptr;
+       it = it->next) {
+    if (static_cast<int>(it->type) == type) return it;
+  }
+  return nullptr;
+}
+
 absl::StatusOr<std::string> FindPlugin(const std::string& platform,
                                        const std::string& path) {
   if (!path.empty()) return path;

@@ -27,6 +27,9 @@ class Plugin {
   const PJRT_Api* api() const { return api_; }
   // "0.81"
   std::string api_version() const;
+  // The extension of this type in the plugin's chain, laid out as
+  // PJRT_Extension_Base begins; null: it has none.
+  const void* FindExtension(int type) const;
 
  private:
   Plugin(std::string path, const PJRT_Api* api)

@@ -314,6 +314,8 @@ void Batch::Prepare(TimedProgram& program, int buffer_sets) {
 void Batch::Learn(TimedProgram& program) {
   BenchmarkedProgram& loaded = *program.loaded;
   events_.Started(loaded.program().key(), Started::MEASURE);
+  // A collector tells; those of a device that is alone are estimated.
+  if (options_.kernels != nullptr || client_.is_solo()) return;
   const absl::Status status = collective_timer_.Learn(
       loaded.collectives(), loaded.program().num_partitions());
   if (!status.ok()) Fail(program, v1::CRASHED, status);
@@ -328,8 +330,11 @@ void Batch::Fail(TimedProgram& program, v1::Outcome outcome,
 }
 
 const Anchors* Batch::GetAnchors() {
+  // An accelerator's sensors tell how fast it was; a small program launched
+  // from the host would tell of the host.
+  if (options_.kernels != nullptr) return nullptr;
   if (!std::exchange(anchors_tried_, true)) {
-    auto anchors = Anchors::Load(client_, client_.device_count());
+    auto anchors = Anchors::Load(client_, client_.resident_count());
     if (anchors.ok()) anchors_ = *std::move(anchors);
   }
   return anchors_.get();
@@ -342,6 +347,8 @@ void Batch::Time(std::vector<TimedProgram>& programs,
                               .events = events_,
                               .anchors = GetAnchors(),
                               .progress = options_.progress,
+                              .sensors = options_.sensors,
+                              .kernels = options_.kernels,
                               .machine_notes = options_.machine_notes,
                               .device_id = client_.device_name(),
                               .protocol_version = request_.options().version()};

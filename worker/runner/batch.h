@@ -32,6 +32,7 @@
 
 #include "absl/status/status.h"
 #include "proto/v1/job.pb.h"
+#include "worker/devices/sensors.h"
 #include "worker/pjrt/client.h"
 #include "worker/runner/anchors.h"
 #include "worker/runner/benchmarked_program.h"
@@ -39,6 +40,7 @@
 #include "worker/runner/executable_cache.h"
 #include "worker/runner/group_timing.h"
 #include "worker/runner/input_cache.h"
+#include "worker/runner/kernel_watch.h"
 #include "worker/runner/quiet_period.h"
 #include "worker/sandbox/event_stream.h"
 #include "worker/timing/protocol.h"
@@ -54,6 +56,8 @@ struct BatchOptions {
   int64_t input_cache_bytes = int64_t{1} << 30;
   QuietMachine quiet;  // what it points to outlives the batch
   sandbox::ProgressPage* progress = nullptr;
+  const devices::Sensors* sensors = nullptr;  // null: there are none
+  KernelWatch* kernels = nullptr;             // null: nothing tells of kernels
   std::string executables_folder;  // of the batch; empty: none is kept
   std::string machine_notes;       // for the rows
 };

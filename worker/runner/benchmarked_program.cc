@@ -81,10 +81,12 @@ absl::Status BenchmarkedProgram::Compile(const pjrt::Client& client,
 
 absl::Status BenchmarkedProgram::ReadFacts() {
   kept_.clear();
+  resident_devices_ = executable_->device_count();
   ASSIGN_OR_RETURN(memory_, executable_->Memory());
   ASSIGN_OR_RETURN(const hlo::HloModuleProto optimized,
                    executable_->OptimizedModule());
   collectives_ = pjrt::FindCollectives(optimized, program_.num_partitions());
+  collective_names_ = pjrt::NameCollectives(optimized);
   if (executable_->output_count() != static_cast<int>(outputs_.size())) {
     return absl::InternalError(
         absl::StrCat("the compiled program has ", executable_->output_count(),
@@ -109,24 +111,24 @@ absl::Status BenchmarkedProgram::ReadFacts() {
 }
 
 int64_t BenchmarkedProgram::InputBytes() const {
-  return memory_.argument_bytes() * program_.num_partitions();
+  return memory_.argument_bytes() * resident_devices_;
 }
 
 int64_t BenchmarkedProgram::FootprintBytes() const {
-  return memory_.peak_bytes() * program_.num_partitions();
+  return memory_.peak_bytes() * resident_devices_;
 }
 
 void BenchmarkedProgram::OpenSets(int buffer_sets) {
   sets_.clear();
   for (int set = 0; set < buffer_sets; ++set) {
-    sets_.emplace_back(program_.num_partitions());
+    sets_.emplace_back(executable_->device_count());
   }
 }
 
 absl::Status BenchmarkedProgram::Upload(const pjrt::Client& client,
                                         const pjrt::HostArray& whole) {
   const TileAssignment& tiling = inputs_[sets_.front().front().size()];
-  for (int device = 0; device < program_.num_partitions(); ++device) {
+  for (int device = 0; device < executable_->device_count(); ++device) {
     const pjrt::HostArray shard = Cut(whole, tiling, device);
     for (auto& set : sets_) {
       auto buffer = client.Upload(shard, device);
@@ -199,6 +201,10 @@ absl::StatusOr<std::vector<pjrt::HostArray>> BenchmarkedProgram::RunAndRead(
   auto execution = Run(0);
   if (!execution.ok()) return execution.status();
   took = execution->wall_time;
+  // One device of several has no whole outputs, and not even its part is right.
+  if (resident_devices_ < program_.num_partitions()) {
+    return std::vector<pjrt::HostArray>();
+  }
   // Run has made the aliased outputs inputs; they are read there and put back.
   const auto swap_aliased = [&] {
     for (size_t device = 0; device < execution->outputs.size(); ++device) {

@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,13 @@ class BenchmarkedProgram {
   const std::vector<v1::Collective>& collectives() const {
     return collectives_;
   }
+  // The instructions of the optimized program that communicate, by name.
+  const std::set<std::string>& collective_names() const {
+    return collective_names_;
+  }
   absl::Duration compile_time() const { return compile_time_; }
-  // The bytes that one set of inputs and a run hold on all devices together.
+  // The bytes that one set of inputs and a run hold on all devices that are
+  // here together.
   int64_t FootprintBytes() const;
   // The bytes that one set of inputs holds on all devices together.
   int64_t InputBytes() const;
@@ -73,7 +79,8 @@ class BenchmarkedProgram {
   // Runs once on `buffer_set`; its time.
   absl::StatusOr<pjrt::Execution> Run(int buffer_set);
   // One run whose outputs are read back. A NaN in them is an error, unless they
-  // are for a comparison, where it is a value. `took`: of the run alone.
+  // are for a comparison, where it is a value. `took`: of the run alone. None
+  // is read where one device stands for several.
   absl::StatusOr<std::vector<pjrt::HostArray>> RunAndRead(bool for_comparison,
                                                           absl::Duration& took);
 
@@ -99,6 +106,8 @@ class BenchmarkedProgram {
   std::unique_ptr<pjrt::Executable> executable_;
   v1::DeviceMemory memory_;
   std::vector<v1::Collective> collectives_;
+  std::set<std::string> collective_names_;
+  int resident_devices_ = 1;
   absl::Duration compile_time_;
   // [set][device][argument]
   std::vector<std::vector<std::vector<pjrt::Buffer>>> sets_;

@@ -5,10 +5,21 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "worker/collect/kernel_times.h"
 #include "worker/devices/machine.h"
 #include "worker/timing/quality.h"
 
 namespace meshwright::worker::runner {
+namespace {
+
+// Heat and brakes; a cap of power is how a busy device runs.
+bool IsThrottled(const v1::DeviceSensors& sensors) {
+  return std::any_of(sensors.throttle_reasons().begin(),
+                     sensors.throttle_reasons().end(),
+                     [](const std::string& it) { return it != "power cap"; });
+}
+
+}  // namespace
 
 v1::ProfileResult MakeFailureRow(const std::string& key, v1::Outcome outcome,
                                  const absl::Status& status) {
@@ -49,10 +60,12 @@ void GroupTiming::Run(bool together) {
         Fail(programs_[turn->program], v1::CRASHED, status);
       }
     }
+    // Collecting disturbs what is timed after it.
     for (const int finished : rounds.TakeFinished()) {
-      WriteRow(rounds, finished);
+      if (context_.kernels == nullptr) WriteRow(rounds, finished);
     }
   }
+  if (context_.kernels != nullptr) WatchKernels();
   if (context_.progress != nullptr) context_.progress->EndRuns();
   for (int i = 0; i < count; ++i) WriteRow(rounds, i);
 }
@@ -75,6 +88,23 @@ absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
     RETURN_IF_ERROR(run.status());
     return timing::Sample{run->wall_time, run->cpu_time};
   });
+}
+
+void GroupTiming::WatchKernels() {
+  for (TimedProgram& program : programs_) {
+    if (program.failed) continue;
+    if (context_.progress != nullptr) {
+      context_.progress->BeginRun(program.number);
+    }
+    v1::Measurement& measurement = *program.result.mutable_measurement();
+    const absl::Status status =
+        context_.kernels->Watch(*program.loaded, measurement);
+    if (!status.ok()) Fail(program, v1::CRASHED, status);
+    // The device still feels the runs.
+    if (context_.sensors != nullptr) {
+      *measurement.mutable_sensors() = context_.sensors->Read();
+    }
+  }
 }
 
 void GroupTiming::Fail(TimedProgram& program, v1::Outcome outcome,
@@ -106,7 +136,10 @@ void GroupTiming::WriteRow(const timing::RoundRobin& rounds, int number) {
   measurement.set_passes(rounds.passes(number));
   measurement.set_executions_per_sample(rounds.executions(number));
   timing::JudgeQuality(summary, context_.protocol,
-                       {.other_load = quiet_.OtherLoad()}, measurement);
+                       {.other_load = quiet_.OtherLoad(),
+                        .throttled = IsThrottled(measurement.sensors())},
+                       measurement);
+  collect::TakeOutLaunch(measurement);
   measurement.set_device_id(context_.device_id);
   measurement.set_protocol_version(context_.protocol_version);
   AddAnchors(rounds, measurement);
@@ -129,8 +162,14 @@ void GroupTiming::AddAnchors(const timing::RoundRobin& rounds,
 
 void GroupTiming::AddCollectives(const BenchmarkedProgram& loaded,
                                  v1::Measurement& measurement) const {
-  const CollectiveTimer::Communication communication = context_.collectives.Sum(
-      loaded.collectives(), loaded.program().num_partitions());
+  CollectiveTimer::Communication communication;
+  if (context_.kernels == nullptr) {
+    communication = context_.collectives.Sum(loaded.collectives(),
+                                             loaded.program().num_partitions());
+  } else {
+    communication.total =
+        absl::Nanoseconds(collect::FindExposedCommunication(measurement));
+  }
   const int64_t communication_ns = std::min(
       absl::ToInt64Nanoseconds(communication.total), measurement.minimum_ns());
   measurement.set_communication_ns(communication_ns);

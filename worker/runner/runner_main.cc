@@ -21,13 +21,16 @@
 #include "base/file.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "worker/collect/find_collectors.h"
 #include "worker/devices/fingerprint.h"
 #include "worker/devices/idle_spinner.h"
 #include "worker/devices/load_watch.h"
 #include "worker/devices/machine.h"
+#include "worker/devices/sensors.h"
 #include "worker/devices/timing_lock.h"
 #include "worker/runner/allocator.h"
 #include "worker/runner/batch.h"
+#include "worker/runner/kernel_watch.h"
 #include "worker/sandbox/progress_page.h"
 #include "worker/sandbox/restrictions.h"
 
@@ -96,10 +99,13 @@ void ReadMemory(const pjrt::Client& client, BatchOptions& options) {
     options.input_cache_bytes = options.free_bytes / 8;
     return;
   }
+  options.input_cache_bytes =
+      devices::ReadAvailableMemoryBytes().value_or(options.input_cache_bytes) /
+      4;
   const auto bytes = client.DeviceMemoryBytes();
   // Without a limit of its own a device says kResourceExhausted when it is met.
   options.device_bytes =
-      bytes.value_or(int64_t{1} << 40) * client.device_count();
+      bytes.value_or(int64_t{1} << 40) * client.resident_count();
   options.free_bytes = options.device_bytes;
 }
 
@@ -107,9 +113,12 @@ BatchOptions ChooseOptions(const Arguments& arguments,
                            const pjrt::Client& client) {
   BatchOptions options;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  // Compiling beside an accelerator that is being timed disturbs it little.
+  const int chosen =
+      client.platform_name() == "cpu" ? std::clamp(cores / 2, 1, 4) : cores;
   options.compile_threads = arguments.compile_threads > 0
                                 ? arguments.compile_threads
-                                : std::clamp(cores / 2, 1, 4);
+                                : std::max(chosen, 1);
   ReadMemory(client, options);
   return options;
 }
@@ -146,10 +155,13 @@ absl::StatusOr<v1::DeviceFingerprint> MakeFingerprint(
     devices::DescribeProcessors(fingerprint);
     return fingerprint;
   }
-  fingerprint.set_devices_per_host(client.device_count());
+  fingerprint.set_devices_per_host(client.resident_count());
+  fingerprint.set_solo(client.is_solo());
   const auto bytes = client.DeviceMemoryBytes();
   if (bytes.ok()) fingerprint.set_memory_gib(devices::RoundToGib(*bytes));
   devices::DescribeDriver(fingerprint);
+  const auto sensors = devices::Sensors::Open();
+  if (sensors.ok()) (*sensors)->Describe(fingerprint);
   return fingerprint;
 }
 
@@ -163,7 +175,10 @@ absl::StatusOr<v1::RunnerEvent> DescribeDevices(const pjrt::Plugin& plugin,
   ready.set_platform_version(PluginVersion(plugin, client));
   ready.set_device_count(client.device_count());
   ready.set_device_kind(client.device_kind());
-  ready.set_memory_bytes(options.device_bytes / client.device_count());
+  ready.set_memory_bytes(options.device_bytes /
+                         (client.platform_name() == "cpu"
+                              ? client.device_count()
+                              : client.resident_count()));
   if (with_fingerprint) {
     ASSIGN_OR_RETURN(*ready.mutable_fingerprint(),
                      MakeFingerprint(plugin, client));
@@ -200,6 +215,7 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   pjrt::ClientOptions client_options;
   client_options.platform = device.platform();
   client_options.device_count = device.device_count();
+  client_options.solo = device.solo();
   ASSIGN_OR_RETURN(const auto client,
                    pjrt::Client::Create(plugin, client_options));
   if (client->platform_name() != "cpu") protocol.slow_share = 0;
@@ -229,7 +245,16 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   if (calm != nullptr && absl::SimpleAtoi(calm, &seconds)) {
     options.quiet.calm_limit = absl::Seconds(seconds);
   }
+  const auto sensors = devices::Sensors::Open();
+  if (client->platform_name() != "cpu" && sensors.ok()) {
+    options.sensors = sensors->get();
+  }
   options.progress = progress.get();
+  std::vector<std::string> notes;
+  KernelWatch kernels(
+      collect::FindCollectors(plugin, client->platform_name(), notes));
+  if (!kernels.is_empty()) options.kernels = &kernels;
+  for (const std::string& note : notes) std::cerr << note << "\n";
   options.executables_folder = arguments.executables;
   options.quiet.lock = lock.get();
   options.quiet.load = load.has_value() ? &*load : nullptr;

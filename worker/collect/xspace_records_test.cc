@@ -1,0 +1,93 @@
+#include "worker/collect/xspace_records.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::worker::collect {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Kind = KernelRecord::Kind;
+
+// As the CUDA plugin of JAX 0.11 writes it on an H200.
+constexpr char kSpace[] = R"pb(
+  planes {
+    name: "/host:CUPTI"
+    lines { id: 1 name: "Host Threads/1" }
+  }
+  planes {
+    name: "/device:GPU:0"
+    lines {
+      id: 14
+      name: "Stream #14(Compute,Memset)"
+      timestamp_ns: 1795726091783693308
+      events {
+        metadata_id: 1
+        offset_ps: 541319000
+        duration_ps: 1312000
+        stats { metadata_id: 9 uint64_value: 27 }
+        stats { metadata_id: 21 ref_value: 22 }
+      }
+      events { metadata_id: 2 offset_ps: 543207000 duration_ps: 736000 }
+    }
+    lines {
+      id: 99
+      name: "XLA Ops"
+      events { metadata_id: 1 offset_ps: 541319000 duration_ps: 1312000 }
+    }
+    event_metadata {
+      key: 1
+      value { id: 1 name: "loop_fusion" }
+    }
+    event_metadata {
+      key: 2
+      value { id: 2 name: "Memset" }
+    }
+    stat_metadata {
+      key: 9
+      value { id: 9 name: "correlation_id" }
+    }
+    stat_metadata {
+      key: 21
+      value { id: 21 name: "hlo_op" }
+    }
+    stat_metadata {
+      key: 22
+      value { id: 22 name: "all-reduce.3" }
+    }
+  }
+)pb";
+
+TEST(XSpaceRecordsTest, ReadsTheStreamsOfDevices) {
+  hlo::XSpace space;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kSpace, &space));
+  const Collection collection = ReadXSpace(space);
+  ASSERT_THAT(collection.records, SizeIs(2));
+  const KernelRecord& kernel = collection.records[0];
+  EXPECT_EQ(kernel.name, "loop_fusion");
+  EXPECT_EQ(kernel.operation, "all-reduce.3");
+  EXPECT_EQ(kernel.start_ns, 1795726091783693308 + 541319);
+  EXPECT_EQ(kernel.end_ns - kernel.start_ns, 1312);
+  EXPECT_EQ(kernel.stream, 14);
+  EXPECT_EQ(kernel.kind, Kind::kKernel);
+  EXPECT_EQ(collection.records[1].kind, Kind::kCopy);
+  EXPECT_EQ(collection.records[1].operation, "");
+}
+
+TEST(XSpaceRecordsTest, WhatIsNotThereIsLeftOut) {
+  EXPECT_THAT(ReadXSpace({}).records, IsEmpty());
+  hlo::XSpace space;
+  hlo::XPlane& plane = *space.add_planes();
+  plane.set_name("/device:GPU:0");
+  hlo::XLine& line = *plane.add_lines();
+  line.set_name("Stream #1");
+  line.add_events()->set_metadata_id(7);  // described nowhere
+  const Collection collection = ReadXSpace(space);
+  ASSERT_THAT(collection.records, SizeIs(1));
+  EXPECT_EQ(collection.records[0].name, "");
+}
+
+}  // namespace
+}  // namespace meshwright::worker::collect

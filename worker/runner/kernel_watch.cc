@@ -1,0 +1,70 @@
+#include "worker/runner/kernel_watch.h"
+
+#include <time.h>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "worker/collect/kernel_times.h"
+
+namespace meshwright::worker::runner {
+namespace {
+
+constexpr int kWatchedRuns = 5;
+// Two collectors that differ by more are not both right.
+constexpr double kAgreement = 0.02;
+
+int64_t ReadRealtime() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return absl::ToInt64Nanoseconds(absl::DurationFromTimespec(now));
+}
+
+absl::StatusOr<std::vector<collect::Window>> RunWatched(
+    BenchmarkedProgram& program) {
+  std::vector<collect::Window> windows;
+  for (int run = 0; run <= kWatchedRuns; ++run) {
+    collect::Window window;
+    window.begin_ns = ReadRealtime();
+    ASSIGN_OR_RETURN(const pjrt::Execution execution,
+                     program.Run(run % program.buffer_sets()));
+    window.end_ns = ReadRealtime();
+    if (run > 0) windows.push_back(window);
+  }
+  return windows;
+}
+
+}  // namespace
+
+absl::Status KernelWatch::Watch(BenchmarkedProgram& program,
+                                v1::Measurement& measurement) {
+  for (auto& collector : collectors_) {
+    v1::KernelTimes times;
+    const absl::Status started = collector->Start();
+    const auto windows = RunWatched(program);
+    const auto collection = collector->Stop();
+    RETURN_IF_ERROR(windows.status());
+    if (!started.ok()) {
+      times.add_faults(std::string(started.message()));
+    } else if (!collection.ok()) {
+      times.add_faults(std::string(collection.status().message()));
+    } else {
+      times = collect::SumKernels(*collection, *windows,
+                                  program.collective_names());
+    }
+    times.set_collector(collector->name());
+    *measurement.add_kernel_times() = std::move(times);
+  }
+  if (measurement.kernel_times_size() > 1) {
+    v1::KernelTimes& second = *measurement.mutable_kernel_times(1);
+    const double apart =
+        collect::CompareBusyTimes(measurement.kernel_times(0), second);
+    if (apart > kAgreement) {
+      second.add_faults(absl::StrCat("the collectors differ by ",
+                                     static_cast<int>(apart * 1000) / 10.0,
+                                     " %"));
+    }
+  }
+  return {};
+}
+
+}  // namespace meshwright::worker::runner

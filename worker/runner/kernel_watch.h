@@ -1,0 +1,39 @@
+// KernelWatch: a few runs of a program under every collector of the machine.
+//
+// Concept: each collector watches one run that is not looked at and a few that
+// are; collectors take turns, never at once. A collector that fails is left out
+// from then on and says so once.
+// Threads: one.
+// Errors: of Watch: those of running the program. What a collector cannot do is
+// a fault of the times it gives.
+#ifndef MESHWRIGHT_WORKER_RUNNER_KERNEL_WATCH_H_
+#define MESHWRIGHT_WORKER_RUNNER_KERNEL_WATCH_H_
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/v1/profile.pb.h"
+#include "worker/collect/collector.h"
+#include "worker/runner/benchmarked_program.h"
+
+namespace meshwright::worker::runner {
+
+class KernelWatch {
+ public:
+  explicit KernelWatch(
+      std::vector<std::unique_ptr<collect::KernelCollector>> collectors)
+      : collectors_(std::move(collectors)) {}
+
+  bool is_empty() const { return collectors_.empty(); }
+  // The program's inputs are there. Adds `kernel_times`. Errors: see above.
+  absl::Status Watch(BenchmarkedProgram& program, v1::Measurement& measurement);
+
+ private:
+  std::vector<std::unique_ptr<collect::KernelCollector>> collectors_;
+};
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_KERNEL_WATCH_H_
