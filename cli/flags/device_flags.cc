@@ -34,6 +34,7 @@ absl::StatusOr<v1::DeviceSpec> ToDeviceSpec(const DeviceFlags& flags,
   device.set_platform(flags.platform);
   device.set_plugin_path(flags.plugin);
   device.set_device_count(static_cast<int32_t>(device_count));
+  device.set_solo(flags.solo);
   return device;
 }
 

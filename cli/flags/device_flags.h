@@ -20,6 +20,7 @@ inline constexpr char kDefaultAddress[] = "127.0.0.1:7433";
 struct DeviceFlags {
   std::string platform = "cpu";
   std::string plugin;
+  bool solo = false;  // one device stands for all of a mesh
 };
 
 void AddDeviceFlags(CLI::App& verb, DeviceFlags* flags);

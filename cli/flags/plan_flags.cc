@@ -4,6 +4,7 @@
 
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
+#include "cli/flags/links_file.h"
 #include "cli/flags/plan_file.h"
 
 namespace meshwright::cli {
@@ -27,6 +28,10 @@ void AddStepFlags(CLI::App& verb, PlanFlags* flags) {
       "measurements with other flags are not used");
   AddStrategyFlags(verb, &flags->strategies);
   AddDeviceFlags(verb, &flags->devices);
+  verb.add_flag("--solo", flags->devices.solo,
+                "one GPU stands for all of the mesh; needs --links");
+  verb.add_option("--links", flags->links,
+                  "with --solo, file with the links of the mesh's axes");
 }
 
 CLI::Option* AddPlanFlags(CLI::App& verb, PlanFlags* flags) {
@@ -55,6 +60,16 @@ absl::StatusOr<v1::PlanRequest> ToPlanRequest(const PlanFlags& flags) {
                    ToStrategyRequest(flags.strategies));
   RETURN_IF_ERROR(ToStageRequest(flags.stages, &request));
   request.set_platform(flags.devices.platform);
+  request.set_solo(flags.devices.solo);
+  if (!flags.links.empty()) {
+    ASSIGN_OR_RETURN(const base::Links links,
+                     LoadLinks(flags.links, request.mesh()));
+    for (const base::Link& link : links) {
+      v1::AxisLink& axis = *request.add_links();
+      axis.set_alpha(link.alpha);
+      axis.set_beta(link.beta);
+    }
+  }
   request.set_plugin_path(flags.devices.plugin);
   request.set_model_name(ParseModelName(flags.model));
   ASSIGN_OR_RETURN(*request.mutable_hlo_module(), LoadModel(flags.model));

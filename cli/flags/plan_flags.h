@@ -32,6 +32,7 @@ struct PlanFlags {
   bool unknown_machine = false;
   StageFlags stages;
   StrategyFlags strategies;
+  std::string links;
   DeviceFlags devices;
 };
 

@@ -150,6 +150,9 @@ std::string DescribePrograms(const v1::Plan& plan) {
   if (programs.halves() > 0) {
     absl::StrAppend(&text, " and ", programs.halves(), " halves");
   }
+  if (programs.remeasured() > 0) {
+    absl::StrAppend(&text, ", ", programs.remeasured(), " measured again");
+  }
   return absl::StrCat(text, ", in ", FormatSeconds(plan.seconds().total()));
 }
 

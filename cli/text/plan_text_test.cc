@@ -38,6 +38,13 @@ TEST(PlanTextTest, ProgramsAreCountedByWhatBecameOfThem) {
                 "of 18 distinct, in "));
 }
 
+TEST(PlanTextTest, MeasurementsOfNoisyRowsAreCounted) {
+  v1::Plan plan = FeasiblePlan();
+  plan.mutable_programs()->set_remeasured(2);
+  EXPECT_THAT(DescribePlan(plan),
+              HasSubstr("of 18 distinct, 2 measured again, in "));
+}
+
 TEST(PlanTextTest, ExcludedConfigurationsNameTheirRivals) {
   v1::Plan plan = FeasiblePlan();
   for (const double estimate : {0.030, 0.020}) {

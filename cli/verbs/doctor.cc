@@ -27,7 +27,8 @@ struct DoctorFlags {
 
 absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
   ASSIGN_OR_RETURN(const v1::DeviceSpec device,
-                   ToDeviceSpec(flags.devices, 2, true));
+                   ToDeviceSpec(flags.devices,
+                                flags.devices.platform == "cpu" ? 2 : 1, true));
   std::vector<Check> checks = {CheckRunner()};
   // With no programs it opens the plugin and says what it found.
   const auto ready = worker::DescribeDevices(device, worker::RunnerBatches());

@@ -75,6 +75,23 @@ double DivideOrOne(double to, double from) { return from > 0 ? to / from : 1; }
 
 }  // namespace
 
+void AddLinkTimes(const space::Mesh& mesh, const base::Links& links,
+                  v1::ProfileResult& row) {
+  if (row.outcome() != v1::MEASURED) return;
+  v1::Measurement& it = *row.mutable_measurement();
+  const Rescaling same{.from = mesh, .to = mesh, .links = links};
+  const int64_t communication = std::llround(
+      CommunicationSeconds(it, same, links, true) * kNanosecondsPerSecond);
+  it.set_minimum_ns(it.minimum_ns() - it.communication_ns() + communication);
+  it.set_median_ns(it.median_ns() + communication);
+  it.set_communication_ns(communication);
+  for (int64_t& sample : *it.mutable_samples_ns()) sample += communication;
+  for (int64_t& time : *it.mutable_quantiles_ns()) time += communication;
+  it.set_estimate_error_ns(std::max<int64_t>(
+      1,
+      std::llround(kScalingUncertainty * static_cast<double>(communication))));
+}
+
 v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
                                      const Work& from, const Work& to,
                                      const Rescaling& rescaling) {

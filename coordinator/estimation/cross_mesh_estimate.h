@@ -35,6 +35,12 @@ struct Rescaling {
   std::optional<base::Links> links;  // of `to`
 };
 
+// Adds what the collectives of a row take on these links, where one device
+// stood for the mesh and they took no time. The row says so by
+// estimate_error_ns.
+void AddLinkTimes(const space::Mesh& mesh, const base::Links& links,
+                  v1::ProfileResult& row);
+
 v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
                                      const Work& from, const Work& to,
                                      const Rescaling& rescaling);

@@ -54,6 +54,32 @@ TEST(EstimateAcrossMeshesTest, EveryKindHasItsBytesOnTheOtherMesh) {
   EXPECT_DOUBLE_EQ(seconds("collective-permute"), 400);
 }
 
+TEST(AddLinkTimesTest, CommunicationIsThatOfTheLinks) {
+  v1::ProfileResult row;
+  row.set_outcome(v1::MEASURED);
+  *row.mutable_measurement() = Row("all-reduce", 1'000'000, 8);
+  v1::Measurement& it = *row.mutable_measurement();
+  it.set_minimum_ns(800'000);
+  it.set_communication_ns(0);
+  it.set_compute_ns(800'000);
+  it.set_median_ns(810'000);
+  it.add_samples_ns(800'000);
+  // 2 * 7 * (1e-5 + 125'000 * 1e-9) s.
+  AddLinkTimes({1, 8}, base::Links{{9, 9}, {1e-5, 1e-9}}, row);
+  constexpr int64_t kMoving = 14 * (10'000 + 125'000);
+  EXPECT_EQ(it.communication_ns(), kMoving);
+  EXPECT_EQ(it.compute_ns(), 800'000);
+  EXPECT_EQ(it.minimum_ns(), 800'000 + kMoving);
+  EXPECT_EQ(it.median_ns(), 810'000 + kMoving);
+  EXPECT_EQ(it.samples_ns(0), 800'000 + kMoving);
+  EXPECT_EQ(it.estimate_error_ns(), kMoving / 4);
+
+  v1::ProfileResult failed;
+  failed.set_outcome(v1::COMPILE_FAILED);
+  AddLinkTimes({1, 8}, base::Links{{9, 9}, {1e-5, 1e-9}}, failed);
+  EXPECT_FALSE(failed.has_measurement());
+}
+
 TEST(EstimateAcrossMeshesTest, OtherLinksLeaveComputeAlone) {
   const v1::Measurement scaled =
       EstimateAcrossMeshes(Row("all-reduce", 1'000'000, 2), {}, {},

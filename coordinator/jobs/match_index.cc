@@ -16,7 +16,8 @@ std::vector<std::string> NameNeed(const v1::DeviceSpec& device,
                                   const DeviceDescription* exactly) {
   std::vector<std::string> name = {
       device.platform().empty() ? "cpu" : device.platform(),
-      absl::StrCat(device.device_count()), device.plugin_path()};
+      absl::StrCat(device.device_count()), device.plugin_path(),
+      device.solo() ? "solo" : ""};
   if (exactly != nullptr) {
     name.insert(name.end(), {exactly->platform_version, exactly->device_kind,
                              DigestFingerprint(exactly->fingerprint)});

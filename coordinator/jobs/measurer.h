@@ -12,11 +12,13 @@
 #define MESHWRIGHT_COORDINATOR_JOBS_MEASURER_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "proto/v1/device.pb.h"
 #include "proto/v1/job.pb.h"
@@ -55,6 +57,10 @@ class Measurer {
   virtual absl::Status Measure(const v1::RunnerRequest& request,
                                const OnResult& on_result,
                                const OnStarted& on_started) = 0;
+
+  // When the plan at hand was asked for; nothing where no plan is at hand, or
+  // nobody knows.
+  virtual std::optional<absl::Time> PlanBegan() const { return std::nullopt; }
 
   // The plan at hand is made from the store's rows of these keys. Called by the
   // thread that makes it.

@@ -15,6 +15,12 @@ absl::Status CanRun(const WorkerDescription& worker,
     return absl::UnavailableError(absl::StrCat("worker ", worker.name, " has ",
                                                has.platform, " devices"));
   }
+  if (device.solo() != has.fingerprint.solo()) {
+    return absl::UnavailableError(
+        absl::StrCat("worker ", worker.name,
+                     device.solo() ? " has devices of its own for every part"
+                                   : " has one device that stands for a mesh"));
+  }
   if (device.device_count() > has.device_count) {
     return absl::UnavailableError(absl::StrCat("worker ", worker.name, " has ",
                                                has.device_count, " ",

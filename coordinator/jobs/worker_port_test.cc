@@ -41,6 +41,7 @@ TEST(CanRunTest, EachOtherRequestIsRefusedByWhatTheWorkerHas) {
       {[](auto& it) { it.set_device_count(5); }, "has 4 cuda devices"},
       {[](auto& it) { it.set_plugin_path("/other.so"); },
        "runs /opt/plugin.so"},
+      {[](auto& it) { it.set_solo(true); }, "has devices of its own"},
   };
   for (const auto& [change, reason] : cases) {
     v1::DeviceSpec wanted = MakeWanted();
@@ -49,6 +50,16 @@ TEST(CanRunTest, EachOtherRequestIsRefusedByWhatTheWorkerHas) {
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
     EXPECT_THAT(std::string(status.message()), testing::HasSubstr(reason));
   }
+}
+
+TEST(CanRunTest, ADeviceThatStandsForAMeshRunsNothingElse) {
+  WorkerDescription worker = MakeWorker();
+  worker.devices.fingerprint.set_solo(true);
+  EXPECT_THAT(std::string(CanRun(worker, MakeWanted(), nullptr).message()),
+              testing::HasSubstr("has one device that stands for a mesh"));
+  v1::DeviceSpec solo = MakeWanted();
+  solo.set_solo(true);
+  EXPECT_TRUE(CanRun(worker, solo, nullptr).ok());
 }
 
 // The rows of one plan are of equal devices.

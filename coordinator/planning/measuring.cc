@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/failpoint.h"
 #include "base/status_macros.h"
+#include "coordinator/estimation/cross_mesh_estimate.h"
 #include "profiledb/store/summary.h"
 
 namespace meshwright::planning {
@@ -20,7 +21,9 @@ Measuring::Measuring(const PlanDependencies& dependencies,
       progress_(progress),
       device_(device),
       options_(context.options),
-      machine_(context.device_digest) {}
+      machine_(context.device_digest),
+      mesh_(context.mesh),
+      links_(context.links) {}
 
 bool IsNoisy(const v1::ProfileResult& row) {
   const v1::Measurement& it = row.measurement();
@@ -54,7 +57,7 @@ absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs,
     // A program pruned elsewhere had other rivals.
     if (row.outcome() == v1::PRUNED) continue;
     if (row.outcome() != v1::MEASURED) NoteFailure(program, row);
-    results_[program.key()] = std::move(row);
+    results_[program.key()] = Read(std::move(row));
     known.push_back(program.key());
     ++cached_;
   }
@@ -139,7 +142,7 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
   }
   // What the store makes of these and earlier measurements.
   ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
-  for (auto& [key, row] : rows) results_[key] = std::move(row);
+  for (auto& [key, row] : rows) results_[key] = Read(std::move(row));
   std::vector<std::string> known;
   for (const auto& [key, program] : by_key) {
     const auto row = results_.find(key);
@@ -152,6 +155,20 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
   return absl::OkStatus();
 }
 
+v1::ProfileResult Measuring::Read(v1::ProfileResult row) const {
+  if (!links_.empty()) estimation::AddLinkTimes(mesh_, links_, row);
+  const auto began = dependencies_.measurer->PlanBegan();
+  if (began.has_value() && row.outcome() == v1::MEASURED &&
+      !store::IsDisturbed(row.measurement())) {
+    const absl::Duration age =
+        *began - absl::FromUnixNanos(row.measurement().recorded_unix_ns());
+    if (age > absl::ZeroDuration() && age < kRest) {
+      row.mutable_measurement()->set_undisturbed(kEnoughMeasurements);
+    }
+  }
+  return row;
+}
+
 absl::Status Measuring::Take(const v1::Program& program,
                              const v1::ProfileResult& result) {
   const bool again = results_.contains(result.key());
@@ -161,7 +178,7 @@ absl::Status Measuring::Take(const v1::Program& program,
     if (!fastest_.has_value() || (anchor.has_value() && *anchor < *fastest_)) {
       fastest_ = anchor;
     }
-    profiled_ += again ? 0 : 1;
+    (again ? remeasured_ : profiled_) += 1;
     compile_ns_ += result.measurement().compile_ns();
     const double seconds =
         static_cast<double>(result.measurement().minimum_ns()) * 1e-9;

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/link.h"
 #include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/space/programs/program_key.h"
@@ -41,6 +43,11 @@ bool IsNoisy(const v1::ProfileResult& row);
 // A program that stayed noisy in so many measurements that no busy machine
 // disturbed is noisy itself: no plan measures it again.
 inline constexpr int kEnoughMeasurements = 3;
+// Nor is one that was measured within this time before the plan was asked for,
+// unless a busy machine disturbed it: it would be as noisy again. Rows that a
+// plan measures itself are younger than it, also when it is run again after a
+// crash.
+inline constexpr absl::Duration kRest = absl::Minutes(10);
 
 // Noisy, and another measurement may change that.
 bool IsWorthMeasuring(const v1::ProfileResult& row);
@@ -75,6 +82,8 @@ class Measuring {
   const std::set<std::string>& measured_now() const { return measured_now_; }
   int cached() const { return cached_; }
   int profiled() const { return profiled_; }
+  // Measurements of rows that were there already.
+  int remeasured() const { return remeasured_; }
   int failed() const { return failed_; }
   double compile_seconds() const {
     return static_cast<double>(compile_ns_) * 1e-9;
@@ -85,6 +94,8 @@ class Measuring {
   absl::Status RunBatch(const Programs& programs);
   // Of those measured so far, each once.
   Programs TakeDoubtful();
+  // What the plan makes of a row of the store.
+  v1::ProfileResult Read(v1::ProfileResult row) const;
   absl::Status Take(const v1::Program& program,
                     const v1::ProfileResult& result);
   void NoteFailure(const v1::Program& program, const v1::ProfileResult& row);
@@ -95,6 +106,8 @@ class Measuring {
   const v1::DeviceSpec device_;
   const v1::MeasureOptions options_;
   const std::string machine_;  // digest of the device fingerprint
+  const space::Mesh mesh_;
+  const base::Links links_;  // of a solo plan, else empty
   store::Results results_;
   std::set<std::string> measured_now_;
   Programs once_;                 // measured once so far
@@ -104,6 +117,7 @@ class Measuring {
   int asked_ = 0;  // programs handed to the measurer
   int compiled_ = 0;
   int profiled_ = 0;
+  int remeasured_ = 0;
   int failed_ = 0;
   int64_t compile_ns_ = 0;
   double best_seconds_ = 0;

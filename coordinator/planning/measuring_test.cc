@@ -49,8 +49,11 @@ class ScriptedMeasurer : public jobs::Measurer {
     noted.insert(keys.begin(), keys.end());
   }
 
+  std::optional<absl::Time> PlanBegan() const override { return began; }
+
   std::vector<int> batches;
   std::set<std::string> noted;
+  std::optional<absl::Time> began;
 
  private:
   const Script script_;
@@ -200,6 +203,49 @@ TEST_F(MeasuringTest, GoodMeasurementsThatDisagreeAreNotBelieved) {
   EXPECT_FALSE(IsNoisy(measuring.results().at(programs_[0].key())));
   ASSERT_TRUE(measuring.Remeasure(All()).ok());
   EXPECT_TRUE(IsNoisy(measuring.results().at(programs_[0].key())));
+}
+
+// A plan that is asked for again at once would find the same noise.
+TEST_F(MeasuringTest, NoisyRowsOfAMomentAgoAreLeft) {
+  ScriptedMeasurer noisy(
+      [](const v1::Program&, int) { return Measured(1700, v1::NOISY); });
+  ASSERT_TRUE(Make(noisy).Measure(All()).ok());
+  const absl::Time measured = absl::Now();
+  const auto count = [&](std::optional<absl::Time> began) {
+    ScriptedMeasurer calm(
+        [](const v1::Program&, int) { return Measured(1000, v1::GOOD); });
+    calm.began = began;
+    store::FakeProfileStore store;
+    Measuring first({&store, &noisy}, {}, context_, quiet_);
+    EXPECT_TRUE(first.Measure(All()).ok());
+    Measuring later({&store, &calm}, {}, context_, quiet_);
+    EXPECT_TRUE(later.Lookup(programs_).ok());
+    EXPECT_TRUE(later.Heal(programs_).ok());
+    EXPECT_TRUE(IsNoisy(later.results().at(programs_[0].key())) ||
+                later.remeasured() == 2);
+    return later.remeasured();
+  };
+  EXPECT_EQ(count(measured + kRest / 2), 0);
+  // Long ago, or by the plan itself before it was run again, or who knows.
+  EXPECT_EQ(count(measured + 2 * kRest), 2);
+  EXPECT_EQ(count(measured - absl::Minutes(1)), 2);
+  EXPECT_EQ(count(std::nullopt), 2);
+}
+
+TEST_F(MeasuringTest, ABusyMachineMayBeCalmByNow) {
+  ScriptedMeasurer busy([](const v1::Program&, int) {
+    v1::ProfileResult row = Measured(1700, v1::NOISY);
+    row.mutable_measurement()->add_noise(v1::BUSY_MACHINE);
+    return row;
+  });
+  ASSERT_TRUE(Make(busy).Measure(All()).ok());
+  ScriptedMeasurer calm(
+      [](const v1::Program&, int) { return Measured(1000, v1::GOOD); });
+  calm.began = absl::Now() + absl::Minutes(1);
+  Measuring later = Make(calm);
+  ASSERT_TRUE(later.Lookup(programs_).ok());
+  ASSERT_TRUE(later.Heal(programs_).ok());
+  EXPECT_EQ(later.remeasured(), 2);
 }
 
 TEST_F(MeasuringTest, NoisyRowsOfTheStoreHealAndOthersStay) {

@@ -78,6 +78,7 @@ void AddWork(const v1::PlanPrograms& first_programs,
              const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
              v1::PlanSeconds& seconds) {
   programs.set_profiled(programs.profiled() + first_programs.profiled());
+  programs.set_remeasured(programs.remeasured() + first_programs.remeasured());
   programs.set_cached(programs.cached() - first_programs.profiled());
   AddSeconds(first_seconds, seconds);
 }

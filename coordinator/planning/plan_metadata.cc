@@ -21,6 +21,8 @@ v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module) {
   request.set_device_memory_bytes(plan.limit_bytes());
   *request.mutable_strategies() = plan.strategies();
   request.set_xla_flags(plan.xla_flags());
+  request.set_solo(plan.device_fingerprint().solo());
+  *request.mutable_links() = plan.links();
   request.set_platform(plan.device().substr(0, plan.device().find(' ')));
   if (!plan.has_pipeline()) return request;
   v1::StageRequest& stages = *request.mutable_stages();
@@ -44,6 +46,7 @@ v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh) {
   for (int64_t size : mesh) plan.add_mesh(size);
   *plan.mutable_strategies() = request.strategies();
   plan.set_xla_flags(request.xla_flags());
+  *plan.mutable_links() = request.links();
   plan.set_limit_bytes(request.device_memory_bytes());
   plan.set_usable_bytes(
       formulation::FindUsableBytes(request.device_memory_bytes()).value_or(0));

@@ -108,6 +108,7 @@ void TakeResults(const Measuring& measuring,
   step.measured_now = measuring.measured_now();
   step.programs.set_cached(measuring.cached());
   step.programs.set_profiled(measuring.profiled());
+  step.programs.set_remeasured(measuring.remeasured());
   step.failed_programs = measuring.failed();
   TakeVerdicts(decision, step);
   step.seconds.set_compile(measuring.compile_seconds());
@@ -138,12 +139,34 @@ void NoteReplicated(MeasuredStep& step) {
           : absl::StrCat(" (", strategies[0].lost[0].reason, ")")));
 }
 
+absl::Status CheckSolo(const v1::PlanRequest& request) {
+  if (request.solo() && request.links_size() != request.mesh().shape_size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a plan in which one device stands for the mesh needs the "
+                     "links of its ",
+                     request.mesh().shape_size(), " axes, not of ",
+                     request.links_size(), "; give them with --links"));
+  }
+  if (!request.solo() && request.links_size() > 0) {
+    return absl::InvalidArgumentError(
+        "links are measured on a mesh that is there; give them with --solo "
+        "only");
+  }
+  if (request.solo() && request.has_stages()) {
+    return absl::InvalidArgumentError(
+        "one device stands for one mesh, not for those of stages; leave "
+        "--solo or the stages out");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 v1::DeviceSpec MakeDeviceSpec(const v1::PlanRequest& request,
                               const space::Mesh& mesh) {
   v1::DeviceSpec device;
   device.set_platform(request.platform().empty() ? "cpu" : request.platform());
+  device.set_solo(request.solo());
   device.set_plugin_path(request.plugin_path());
   device.set_device_count(static_cast<int>(space::CountDevices(mesh)));
   return device;
@@ -194,6 +217,7 @@ absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
         "rows of an unknown machine are read, never measured; ask for them "
         "without waiting for measurements");
   }
+  RETURN_IF_ERROR(CheckSolo(request));
   MeasuredStep step;
   step.analysis = std::move(analysis);
   const space::Mesh& mesh = step.analysis.mesh;
@@ -207,6 +231,9 @@ absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
   context.device_digest = jobs::DigestFingerprint(step.device.fingerprint);
   context.options = MakeMeasureOptions();
   context.options.set_xla_flags(request.xla_flags());
+  for (const v1::AxisLink& link : request.links()) {
+    context.links.push_back({link.alpha(), link.beta()});
+  }
   if (request.unknown_machine()) {
     context.device_digest.clear();
     context.options.set_version(kLastVersionOfUnknownMachines);
@@ -214,6 +241,11 @@ absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
   step.space = BuildProfileSpace(step.analysis, context);
   RETURN_IF_ERROR(CheckConfigurations(step.analysis, step.space));
   step.notes = exporting::ListNotes(step.analysis, step.space);
+  if (request.solo()) {
+    step.notes.emplace_back(
+        "one device stood for the mesh: compute and memory are measured on it, "
+        "communication is estimated from the links");
+  }
   step.programs.set_total(step.space.segment_programs +
                           step.space.resharding_programs);
   step.programs.set_distinct(static_cast<int>(step.space.programs.size()));

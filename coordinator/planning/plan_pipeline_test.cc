@@ -117,6 +117,43 @@ TEST_F(PlanPipelineTest, TheSharedEmbeddingIsSplitOneWay) {
   EXPECT_GT(holes, 0);
 }
 
+TEST_F(PlanPipelineTest, ASoloPlanHasRowsOfItsOwnAndTheTimesOfItsLinks) {
+  const auto plain = Plan(Request("llama_tiny"));
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  v1::PlanRequest request = Request("llama_tiny");
+  request.set_solo(true);
+  for (int axis = 0; axis < 2; ++axis) request.add_links();
+  const int measured = measurer_.programs;
+  const auto solo = Plan(request);
+  ASSERT_TRUE(solo.ok()) << solo.status();
+  EXPECT_EQ(measurer_.programs, 2 * measured);  // none of the others'
+  EXPECT_EQ(solo->predicted().communication_seconds(), 0);
+  EXPECT_TRUE(solo->device_fingerprint().solo());
+  EXPECT_THAT(solo->notes(),
+              Contains(HasSubstr("one device stood for the mesh")));
+  // The next asks no device: links are added when rows are read.
+  request.mutable_links(1)->set_alpha(1);
+  const auto slow = Plan(request);
+  ASSERT_TRUE(slow.ok()) << slow.status();
+  EXPECT_EQ(measurer_.programs, 2 * measured);
+  EXPECT_EQ(slow->links(1).alpha(), 1);
+  EXPECT_LE(solo->predicted().step_seconds(), slow->predicted().step_seconds());
+}
+
+TEST_F(PlanPipelineTest, LinksBelongToASoloPlanOfOneMesh) {
+  v1::PlanRequest request = Request("llama_tiny");
+  request.add_links();
+  EXPECT_THAT(Plan(request).status().message(),
+              HasSubstr("give them with --solo only"));
+  request.set_solo(true);
+  EXPECT_THAT(Plan(request).status().message(),
+              HasSubstr("needs the links of its 2 axes, not of 1"));
+  request.add_links();
+  request.mutable_stages()->set_micro_batches(4);
+  EXPECT_THAT(Plan(request).status().message(),
+              HasSubstr("one device stands for one mesh"));
+}
+
 TEST_F(PlanPipelineTest, AnImpossibleLimitNamesTheLeastMemory) {
   v1::PlanRequest request = Request("llama_tiny");
   request.set_device_memory_bytes(1000);

@@ -207,6 +207,8 @@ absl::StatusOr<bool> RemeasureNoisyRows(const std::vector<Programs>& plans,
   if (programs.empty()) return false;
   Measuring measuring(dependencies, device, step.space.context, progress);
   RETURN_IF_ERROR(measuring.Remeasure(programs));
+  step.programs.set_remeasured(step.programs.remeasured() +
+                               measuring.profiled());
   TakeRows(measuring, step);
   RETURN_IF_ERROR(JudgeAgain(device, dependencies, progress, step));
   return true;

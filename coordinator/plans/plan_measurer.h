@@ -63,6 +63,10 @@ class PlanMeasurer : public jobs::Measurer {
   // As the record says; a run that needs more ends with kResourceExhausted.
   void LimitPrograms(const v1::PlanRecord& record) { record_ = record; }
 
+  std::optional<absl::Time> PlanBegan() const override {
+    return absl::FromUnixNanos(record_.submitted_unix_ns());
+  }
+
   void NoteRows(absl::Span<const std::string> keys) override {
     rows_.insert(keys.begin(), keys.end());
   }

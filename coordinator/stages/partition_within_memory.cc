@@ -54,6 +54,7 @@ class Cutter {
     // What was measured before is looked up again.
     v1::PlanPrograms& counts = made.split_programs;
     counts.set_profiled(counts.profiled() + before.profiled());
+    counts.set_remeasured(counts.remeasured() + before.remeasured());
     counts.set_cached(std::max(0, counts.cached() - before.profiled()));
     return made;
   }
@@ -99,6 +100,7 @@ void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum) {
   sum.set_total(sum.total() + more.total());
   sum.set_distinct(sum.distinct() + more.distinct());
   sum.set_profiled(sum.profiled() + more.profiled());
+  sum.set_remeasured(sum.remeasured() + more.remeasured());
   sum.set_cached(sum.cached() + more.cached());
   sum.set_excluded(sum.excluded() + more.excluded());
   sum.set_not_reached(sum.not_reached() + more.not_reached());

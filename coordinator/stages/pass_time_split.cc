@@ -206,6 +206,7 @@ absl::StatusOr<bool> PassTimeSplit::Measure(
   counts.set_distinct(counts.distinct() + programs);
   counts.set_cached(counts.cached() + measuring.cached());
   counts.set_profiled(counts.profiled() + measuring.profiled());
+  counts.set_remeasured(counts.remeasured() + measuring.remeasured());
   counts.set_failed(counts.failed() + measuring.failed());
   bool any = false;
   for (const auto& [choice, variants] : all.of) {

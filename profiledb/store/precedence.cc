@@ -28,6 +28,7 @@ KeptRow MakeKept(const v1::ProfileResult& result, const Origin& origin) {
   CompactSamples(measurement);
   measurement.clear_spread_ns();
   measurement.clear_undisturbed();
+  measurement.clear_recorded_unix_ns();
   // The judgement of another store's summary, not of this measurement.
   if (measurement.quality() == v1::SUSPECT) measurement.set_quality(v1::NOISY);
   if (row.origin.device_id.empty()) {

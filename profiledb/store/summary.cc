@@ -101,6 +101,11 @@ Answer MakeAnswer(absl::Span<const KeptRow> kept) {
       std::count_if(kept.begin(), kept.end(), [](const KeptRow& row) {
         return !IsDisturbed(row.result.measurement());
       })));
+  Nanoseconds newest{};
+  for (const KeptRow& row : kept) {
+    newest = std::max(newest, row.origin.recorded);
+  }
+  measurement.set_recorded_unix_ns(newest.time_since_epoch().count());
   return answer;
 }
 

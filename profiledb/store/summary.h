@@ -54,7 +54,8 @@ Summary Summarize(absl::Span<const KeptRow> kept);
 bool IsDisturbed(const v1::Measurement& measurement);
 
 // The answer of a look-up: the chosen row with the summary's quality and
-// spread, and how many measurements nothing disturbed. One that is no
+// spread, how many measurements nothing disturbed, and when the newest was
+// recorded. One that is no
 // measurement (then the only one) is its own answer.
 struct Answer {
   size_t chosen = 0;

@@ -232,6 +232,7 @@ absl::StatusOr<ProfileTables::Kept> ProfileTables::ReadKept(
       measurement.set_quality(static_cast<v1::Quality>(quality));
       measurement.clear_spread_ns();
       measurement.clear_undisturbed();
+      measurement.clear_recorded_unix_ns();
     }
     kept.rows.push_back(std::move(row));
   }

@@ -166,6 +166,7 @@ void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
   request.mutable_device()->set_platform(dependencies_.devices.platform());
   request.mutable_device()->set_plugin_path(
       dependencies_.devices.plugin_path());
+  request.mutable_device()->set_solo(dependencies_.devices.solo());
   const base::LogScope scope({.plan = lease->plan,
                               .lease = lease->id,
                               .worker = dependencies_.name,

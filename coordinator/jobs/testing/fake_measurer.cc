@@ -155,7 +155,9 @@ class ProgramCost {
 
 absl::StatusOr<jobs::DeviceDescription> FakeMeasurer::Describe(
     const v1::DeviceSpec& device) {
-  return jobs::DeviceDescription{"cpu", "1", "cpu", device.device_count()};
+  jobs::DeviceDescription description{"cpu", "1", "cpu", device.device_count()};
+  description.fingerprint.set_solo(device.solo());
+  return description;
 }
 
 absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,

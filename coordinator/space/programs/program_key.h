@@ -14,6 +14,7 @@
 
 #include <string>
 
+#include "base/link.h"
 #include "coordinator/space/annotation/sharding.h"
 #include "proto/v1/job.pb.h"
 
@@ -30,6 +31,9 @@ struct KeyContext {
   // jobs::DigestFingerprint; empty: the unknown machine.
   std::string device_digest;
   v1::MeasureOptions options;
+  // Of a mesh that one device stands for: what its rows get added when they are
+  // read (estimation/cross_mesh_estimate.h). Part of no key. Else empty.
+  base::Links links;
 };
 
 std::string ComputeProgramKey(const v1::Program& program,
