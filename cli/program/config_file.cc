@@ -36,13 +36,14 @@ bool TakesMany(const CLI::Option& option) {
   return option.get_items_expected_max() > 1;
 }
 
-enum class ValueType { kSwitch, kInteger, kNumber, kString };
+enum class ValueType { kSwitch, kInteger, kNumber, kString, kCountOrNames };
 
 ValueType ClassifyValue(const CLI::Option& option) {
   if (IsSwitch(option)) return ValueType::kSwitch;
   const std::string name = option.get_type_name();
   const std::string_view type =
       std::string_view(name).substr(0, name.find(':'));
+  if (type == kCountOrNames) return ValueType::kCountOrNames;
   if (type == "INT" || type == "UINT") return ValueType::kInteger;
   return type == "FLOAT" ? ValueType::kNumber : ValueType::kString;
 }
@@ -55,6 +56,8 @@ const char* Describe(ValueType type) {
       return "an integer";
     case ValueType::kNumber:
       return "a number";
+    case ValueType::kCountOrNames:
+      return "an integer or a string";
     case ValueType::kString:
       break;
   }
@@ -130,7 +133,8 @@ class ConfigReader {
                           const toml::source_region& where, ValueType type,
                           const toml::node& value) const {
     if (const auto* const text = value.as_string();
-        text != nullptr && type == ValueType::kString) {
+        text != nullptr &&
+        (type == ValueType::kString || type == ValueType::kCountOrNames)) {
       return text->get();
     }
     if (const auto* const flag = value.as_boolean();
@@ -139,7 +143,8 @@ class ConfigReader {
     }
     if (const auto* const whole = value.as_integer();
         whole != nullptr &&
-        (type == ValueType::kInteger || type == ValueType::kNumber)) {
+        (type == ValueType::kInteger || type == ValueType::kNumber ||
+         type == ValueType::kCountOrNames)) {
       return absl::StrCat(whole->get());
     }
     if (const auto* const number = value.as_floating_point();
@@ -176,16 +181,17 @@ std::string ValueText(const CLI::Option& option) {
     words.push_back(option.get_default_str());
   }
   const ValueType type = ClassifyValue(option);
+  const bool is_text =
+      type == ValueType::kString || type == ValueType::kCountOrNames;
   if (words.empty() && type == ValueType::kSwitch) words.push_back("false");
   for (std::string& word : words) {
-    if (type == ValueType::kString)
-      word = base::WriteTomlString(WithoutPassword(word));
+    if (is_text) word = base::WriteTomlString(WithoutPassword(word));
   }
   if (TakesMany(option)) {
     return absl::StrCat("[", absl::StrJoin(words, ", "), "]");
   }
   if (!words.empty()) return words.back();
-  return type == ValueType::kString ? "\"\"" : "0";
+  return is_text ? "\"\"" : "0";
 }
 
 std::string PrintConfig(const CLI::App& app) {

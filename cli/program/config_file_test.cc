@@ -86,6 +86,19 @@ TEST(ConfigFileTest, EveryKindOfFlagIsAKey) {
   EXPECT_TRUE(daemon.insecure);
 }
 
+TEST(ConfigFileTest, CountsOrNamesAreAnIntegerOrAString) {
+  for (const char* const value : {"4", "\"0,2\""}) {
+    std::string chosen;
+    CLI::App app{"A daemon.", "daemon"};
+    app.add_option("--devices", chosen)->type_name(kCountOrNames);
+    AddConfigFlags(app, nullptr);
+    std::vector<std::string> arguments = {
+        FileWith(std::string("devices = ") + value), "--config"};
+    app.parse(std::move(arguments));
+    EXPECT_EQ(chosen, value[0] == '4' ? "4" : "0,2");
+  }
+}
+
 TEST(ConfigFileTest, TheCommandLineWinsOnEitherSide) {
   for (const bool before : {true, false}) {
     Daemon daemon;

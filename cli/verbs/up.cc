@@ -23,6 +23,7 @@
 #include "cli/verbs/verbs.h"
 #include "coordinator/metrics/exporter.h"
 #include "coordinator/security/audit_log.h"
+#include "worker/service/device_choice.h"
 
 namespace meshwright::cli {
 namespace {
@@ -45,7 +46,7 @@ struct CoordinatorFlags {
 
 struct UpFlags {
   CoordinatorFlags coordinator;
-  int device_count = 8;
+  std::string device_choice;
   DeviceFlags devices;
 };
 
@@ -178,8 +179,9 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
 }
 
 absl::Status Up(const Context& context, const UpFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::DeviceSpec devices,
-                   ToDeviceSpec(flags.devices, flags.device_count, true));
+  ASSIGN_OR_RETURN(v1::DeviceSpec devices,
+                   ToDeviceSpec(flags.devices, 0, true));
+  RETURN_IF_ERROR(worker::ChooseDevices(flags.device_choice, devices));
   return Serve(context, flags.coordinator, devices);
 }
 
@@ -211,11 +213,13 @@ void AddUpVerb(CLI::App& app, Context& context) {
   const auto [verb, flags] = AddVerb(
       app, context, "up", "run a coordinator and a worker on this machine", Up);
   AddCoordinatorFlags(*verb, &flags->coordinator);
-  verb->add_option("--devices", flags->device_count,
-                   "maximum number of virtual CPU devices per program")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
+  verb->add_option("--devices", flags->device_choice,
+                   "how many devices, or which: 4, or 0,2 or GPU-... (default: "
+                   "8 of a CPU, else all)")
+      ->type_name(kCountOrNames);
   AddDeviceFlags(*verb, &flags->devices);
+  verb->add_flag("--solo", flags->devices.solo,
+                 "the one GPU stands for all devices of a mesh");
   AddConfigFlags(*verb, context.out);
 }
 

@@ -31,6 +31,7 @@
 #include "profiledb/upkeep/exchange.h"
 #include "profiledb/upkeep/garbage.h"
 #include "profiledb/upkeep/measurement_file.h"
+#include "profiledb/upkeep/old_plans.h"
 #include "profiledb/upkeep/plan_needs.h"
 #include "proto/v1/reports.pb.h"
 
@@ -48,6 +49,7 @@ struct ExchangeFlags {
 struct GarbageFlags {
   std::optional<int64_t> age_days;
   std::optional<int64_t> unused_days;
+  std::optional<int64_t> plan_days;
   std::string bytes;
   std::string keep;
   bool dry_run = false;
@@ -219,20 +221,34 @@ absl::Status CollectGarbage(const Context& context, const GarbageFlags& flags) {
     ASSIGN_OR_RETURN(limits.maximum_bytes, ParseBytes(flags.bytes));
   }
   if (!limits.maximum_age_days && !limits.maximum_unused_days &&
-      !limits.maximum_bytes) {
+      !limits.maximum_bytes && !flags.plan_days) {
     return absl::InvalidArgumentError(
-        "gc needs a limit: --max-age-days, --max-unused-days or --max-size");
+        "gc needs a limit: --max-age-days, --max-unused-days, --max-size or "
+        "--max-plan-days");
   }
   if (!flags.keep.empty()) {
     RETURN_IF_ERROR(ReadKeys(flags.keep, limits.keep));
   }
   ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
   ASSIGN_OR_RETURN(const auto plans, OpenPlans(flags.store));
+  v1::GcReport plans_report;
+  if (flags.plan_days.has_value()) {
+    RETURN_IF_ERROR(store::RemoveOldPlans(
+        *plans, *store,
+        {.maximum_days = *flags.plan_days, .dry_run = flags.dry_run},
+        Now(context), plans_report));
+  }
   ASSIGN_OR_RETURN(limits.plans, store::FindPlanNeeds(*plans));
-  ASSIGN_OR_RETURN(const v1::GcReport report,
+  ASSIGN_OR_RETURN(v1::GcReport report,
                    store::CollectGarbage(*store, limits, Now(context)));
+  report.MergeFrom(plans_report);
+  const std::string of_plans =
+      flags.plan_days.has_value()
+          ? absl::StrCat(report.plans(), " plans with ", report.models(),
+                         " models, ", report.plans_left(), " plans are left; ")
+          : "";
   Show(context, report,
-       absl::StrCat(report.dry_run() ? "would remove " : "removed ",
+       absl::StrCat(report.dry_run() ? "would remove " : "removed ", of_plans,
                     report.rows(), " rows of ", FormatBytes(report.bytes()),
                     "; ", report.rows_left(), " rows of ",
                     FormatBytes(report.bytes_left()), " are left, ",
@@ -348,6 +364,9 @@ void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
       ->check(CLI::NonNegativeNumber);
   gc->add_option("--max-unused-days", gc_flags->unused_days,
                  "remove rows that no plan asked for in so many days")
+      ->check(CLI::NonNegativeNumber);
+  gc->add_option("--max-plan-days", gc_flags->plan_days,
+                 "remove plans that ended longer ago, and their models")
       ->check(CLI::NonNegativeNumber);
   gc->add_option("--max-size", gc_flags->bytes,
                  "remove rows, the longest unused first, until rows and their "

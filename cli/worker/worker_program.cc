@@ -12,6 +12,7 @@
 #include "base/rpc/channel_security.h"
 #include "base/supervisor.h"
 #include "cli/program/config_file.h"
+#include "worker/service/device_choice.h"
 #include "worker/service/runner_batches.h"
 
 namespace meshwright::cli {
@@ -33,7 +34,12 @@ int Serve(WorkerFlags flags) {
   dependencies.find_fault = worker::FindRunnerFault;
   dependencies.devices.set_platform(flags.platform);
   dependencies.devices.set_plugin_path(flags.plugin);
-  dependencies.devices.set_device_count(flags.device_count);
+  dependencies.devices.set_solo(flags.solo);
+  const absl::Status chosen =
+      worker::ChooseDevices(flags.device_choice, dependencies.devices);
+  if (!chosen.ok()) {
+    return Fail(std::string(chosen.message()), base::kExitBadInput);
+  }
 
   base::SetLogLevel(base::LogLevel::kInfo);
   if (flags.log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
@@ -102,10 +108,12 @@ void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
   app.add_option("--plugin", flags->plugin,
                  "PJRT plugin (default: the bundled CPU plugin)")
       ->check(CLI::ExistingFile);
-  app.add_option("--devices", flags->device_count,
-                 "maximum number of devices per program")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
+  app.add_option("--devices", flags->device_choice,
+                 "how many devices, or which: 4, or 0,2 or GPU-... (default: 8 "
+                 "of a CPU, else all)")
+      ->type_name(kCountOrNames);
+  app.add_flag("--solo", flags->solo,
+               "its one GPU stands for all devices of a mesh");
   app.add_option("--drain-seconds", flags->drain_seconds,
                  "after SIGTERM, the batch at hand has this long to end; then "
                  "it is handed back")

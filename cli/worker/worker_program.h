@@ -27,7 +27,8 @@ struct WorkerFlags {
   worker::Worker::Dependencies worker;
   std::string platform = "cpu";
   std::string plugin;
-  int device_count = 8;
+  bool solo = false;
+  std::string device_choice;
   std::string log_format = "text";
   double drain_seconds = 60;
 };

@@ -1,0 +1,75 @@
+#include "worker/service/device_choice.h"
+
+#include <cstdlib>
+#include <set>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+
+namespace meshwright::worker {
+namespace {
+
+constexpr int kVirtualDevices = 8;
+constexpr int kMaxDevices = 4096;
+
+// One name for each device of the list.
+absl::StatusOr<std::vector<std::string>> ReadNames(const std::string& text) {
+  const std::vector<std::string> names =
+      absl::StrSplit(text, ',', absl::SkipEmpty());
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    int number = 0;
+    const bool is_uuid =
+        absl::StartsWith(name, "GPU-") || absl::StartsWith(name, "MIG-");
+    if (!is_uuid && (!absl::SimpleAtoi(name, &number) || number < 0)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--devices names ", name,
+          ", which is neither a device's number nor its UUID; nvidia-smi -L "
+          "lists both"));
+    }
+    if (!seen.insert(name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--devices names device ", name, " twice"));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices) {
+  const bool is_cpu = devices.platform() == "cpu";
+  // A stated order, so that numbers mean what nvidia-smi says.
+  if (!is_cpu) setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", /*overwrite=*/0);
+  int count = 0;
+  if (text.empty()) {
+    devices.set_device_count(is_cpu ? kVirtualDevices : 0);
+    return absl::OkStatus();
+  }
+  if (absl::SimpleAtoi(text, &count)) {
+    if (count < 1 || count > kMaxDevices) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--devices is ", text, ", but a worker has 1 to ", kMaxDevices));
+    }
+    devices.set_device_count(count);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ReadNames(text));
+  if (names.empty() || is_cpu) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--devices is \"", text, "\", ",
+                     is_cpu ? "but devices of a CPU have no names; give how "
+                              "many"
+                            : "which names no device"));
+  }
+  setenv("CUDA_VISIBLE_DEVICES", absl::StrJoin(names, ",").c_str(), 1);
+  devices.set_device_count(static_cast<int32_t>(names.size()));
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::worker

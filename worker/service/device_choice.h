@@ -1,0 +1,25 @@
+// ChooseDevices: which devices a worker works on.
+//
+// Concept: "8" is a number of devices; "0,2", "2," and "GPU-4c5f..." name
+// those of NVIDIA's, by their place on the bus or their UUID, as nvidia-smi -L
+// lists them. Nothing means 8 virtual devices of a CPU, or all of another
+// platform.
+// Errors: kInvalidArgument, one sentence that names what is wrong.
+// Threads: none beside it: it sets variables of the environment, which runners
+// inherit.
+#ifndef MESHWRIGHT_WORKER_SERVICE_DEVICE_CHOICE_H_
+#define MESHWRIGHT_WORKER_SERVICE_DEVICE_CHOICE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::worker {
+
+// Sets the device count of `devices`, whose platform is set; 0: all there are.
+absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices);
+
+}  // namespace meshwright::worker
+
+#endif  // MESHWRIGHT_WORKER_SERVICE_DEVICE_CHOICE_H_

@@ -1,0 +1,65 @@
+#include "worker/service/device_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace meshwright::worker {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StrEq;
+
+class DeviceChoiceTest : public testing::Test {
+ protected:
+  void SetUp() override { Clear(); }
+  void TearDown() override { Clear(); }
+  static void Clear() {
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    unsetenv("CUDA_DEVICE_ORDER");
+  }
+  absl::Status Choose(const std::string& platform, const std::string& text) {
+    devices_.set_platform(platform);
+    return ChooseDevices(text, devices_);
+  }
+  v1::DeviceSpec devices_;
+};
+
+TEST_F(DeviceChoiceTest, NothingIsEightOfACpuAndAllOfAGpu) {
+  ASSERT_TRUE(Choose("cpu", "").ok());
+  EXPECT_EQ(devices_.device_count(), 8);
+  EXPECT_EQ(std::getenv("CUDA_DEVICE_ORDER"), nullptr);
+  ASSERT_TRUE(Choose("cuda", "").ok());
+  EXPECT_EQ(devices_.device_count(), 0);
+  EXPECT_THAT(std::getenv("CUDA_DEVICE_ORDER"), StrEq("PCI_BUS_ID"));
+}
+
+TEST_F(DeviceChoiceTest, ANumberIsHowMany) {
+  ASSERT_TRUE(Choose("cuda", "4").ok());
+  EXPECT_EQ(devices_.device_count(), 4);
+  EXPECT_EQ(std::getenv("CUDA_VISIBLE_DEVICES"), nullptr);
+}
+
+TEST_F(DeviceChoiceTest, NamesAreWhich) {
+  ASSERT_TRUE(Choose("cuda", "0,2").ok());
+  EXPECT_EQ(devices_.device_count(), 2);
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("0,2"));
+  ASSERT_TRUE(Choose("cuda", "2,").ok());
+  EXPECT_EQ(devices_.device_count(), 1);
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("2"));
+  ASSERT_TRUE(Choose("cuda", "GPU-4c5f").ok());
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("GPU-4c5f"));
+}
+
+TEST_F(DeviceChoiceTest, WhatIsNoDeviceIsRefused) {
+  EXPECT_THAT(Choose("cuda", "0,two").message(),
+              HasSubstr("names two, which is neither"));
+  EXPECT_THAT(Choose("cuda", "1,1").message(), HasSubstr("device 1 twice"));
+  EXPECT_THAT(Choose("cuda", ",").message(), HasSubstr("names no device"));
+  EXPECT_THAT(Choose("cpu", "0,1").message(), HasSubstr("have no names"));
+  EXPECT_THAT(Choose("cpu", "0").message(), HasSubstr("has 1 to 4096"));
+}
+
+}  // namespace
+}  // namespace meshwright::worker
