@@ -284,6 +284,15 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   ASSIGN_OR_RETURN(v1::PlanRecord added,
                    dependencies_.plans->Add(record, quota.limits));
   base::Failpoint("plan.submitted");
+  // Garbage collection may have taken it with an older plan, before this one
+  // named it.
+  const std::string& module = request.request().hlo_module();
+  if (!module.empty()) {
+    ASSIGN_OR_RETURN(
+        const std::optional<int64_t> kept,
+        dependencies_.profiles->FindProgramBytes(record.module_sha256()));
+    if (!kept.has_value()) RETURN_IF_ERROR(KeepModule(request, record));
+  }
   ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(added.id()));
   const base::LogScope scope(
       {.plan = added.id(), .traceparent = added.traceparent()});

@@ -61,7 +61,9 @@ absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(
     }
   }
   RETURN_IF_ERROR(CheckLimits(limits, record, unfinished));
-  const PlanId id{plans_.empty() ? 1 : plans_.rbegin()->first.value + 1};
+  if (!plans_.empty()) newest_ = std::max(newest_, plans_.rbegin()->first);
+  const PlanId id{newest_.value + 1};
+  newest_ = id;
   Kept kept{.record = record};
   kept.record.set_id(FormatPlanId(id));
   kept.record.set_state(v1::PLAN_STATE_UNSPECIFIED);
@@ -149,6 +151,21 @@ absl::Status MemoryPlanStore::Restore(
   }
   plans_[id] = {record, {updates.begin(), updates.end()}};
   return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> MemoryPlanStore::Remove(absl::Span<const PlanId> ids) {
+  base::MutexLock lock(&mutex_);
+  int64_t removed = 0;
+  for (const PlanId id : ids) {
+    const auto found = plans_.find(id);
+    if (found == plans_.end() || !HasEnded(found->second.record.state())) {
+      continue;
+    }
+    newest_ = std::max(newest_, id);
+    plans_.erase(found);
+    ++removed;
+  }
+  return removed;
 }
 
 absl::Status MemoryPlanStore::RememberDevice(const v1::DeviceRecord& device) {

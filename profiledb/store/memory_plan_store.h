@@ -41,6 +41,7 @@ class MemoryPlanStore : public PlanStore {
                                                           int limit) override;
   absl::Status Restore(const v1::PlanRecord& record,
                        absl::Span<const v1::PlanUpdate> updates) override;
+  absl::StatusOr<int64_t> Remove(absl::Span<const PlanId> ids) override;
   absl::Status RememberDevice(const v1::DeviceRecord& device) override;
   absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
   absl::Status SetOrder(const v1::WorkerOrder& order) override;
@@ -58,6 +59,7 @@ class MemoryPlanStore : public PlanStore {
   std::string holder_ ABSL_GUARDED_BY(mutex_);
   absl::Time term_ends_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::map<PlanId, Kept> plans_ ABSL_GUARDED_BY(mutex_);
+  PlanId newest_ ABSL_GUARDED_BY(mutex_);  // also where it was removed
   std::map<std::string, v1::DeviceRecord> devices_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, v1::WorkerOrder> orders_ ABSL_GUARDED_BY(mutex_);
 };

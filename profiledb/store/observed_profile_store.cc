@@ -64,6 +64,11 @@ absl::Status ObservedProfileStore::ForEachWhole(const Scan& scan) {
   return store_->ForEachWhole(scan);
 }
 
+absl::StatusOr<int64_t> ObservedProfileStore::RemovePrograms(
+    absl::Span<const std::string> keys) {
+  return store_->RemovePrograms(keys);
+}
+
 absl::StatusOr<int64_t> ObservedProfileStore::Remove(
     absl::Span<const UnusedRow> rows) {
   return store_->Remove(rows);

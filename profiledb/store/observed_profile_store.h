@@ -49,6 +49,8 @@ class ObservedProfileStore : public ProfileStore {
   absl::Status RetryQuarantined(const std::string& key) override;
   absl::Status ForEachWhole(const Scan& scan) override;
   absl::StatusOr<int64_t> Remove(absl::Span<const UnusedRow> rows) override;
+  absl::StatusOr<int64_t> RemovePrograms(
+      absl::Span<const std::string> keys) override;
   absl::StatusOr<std::vector<DamagedRow>> Verify() override;
 
  private:

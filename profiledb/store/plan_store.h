@@ -105,6 +105,10 @@ class PlanStore {
   virtual absl::Status Restore(const v1::PlanRecord& record,
                                absl::Span<const v1::PlanUpdate> updates) = 0;
 
+  // Removes plans that have ended, with their updates; others, and ids that
+  // name none, are left. How many went. No later plan gets their ids.
+  virtual absl::StatusOr<int64_t> Remove(absl::Span<const PlanId> ids) = 0;
+
   // Devices that workers have had. One that is known is left as it is.
   virtual absl::Status RememberDevice(const v1::DeviceRecord& device) = 0;
   // In the order in which they became known; empty where there are none.

@@ -243,6 +243,10 @@ class ProfileStore {
   // Removes rows in one commit, with the programs that no row and no entry of
   // the quarantine names any more. Returns how many rows.
   virtual absl::StatusOr<int64_t> Remove(absl::Span<const UnusedRow> rows) = 0;
+  // Removes the programs of these keys, but those that a row or the quarantine
+  // names. How many went.
+  virtual absl::StatusOr<int64_t> RemovePrograms(
+      absl::Span<const std::string> keys) = 0;
   // Reads everything and sets aside what is damaged, programs too.
   virtual absl::StatusOr<std::vector<DamagedRow>> Verify() = 0;
 };

@@ -32,7 +32,9 @@ enum PlanStatement {
   kSetOrder,
   kDeleteOrder,
   kListOrders,
-  kCountByState
+  kCountByState,
+  kRemoveUpdates,
+  kRemovePlan
 };
 
 constexpr const char* kPlanSql[] = {
@@ -75,6 +77,12 @@ constexpr const char* kPlanSql[] = {
     "SELECT content FROM worker_orders ORDER BY worker",
 
     "SELECT state, COUNT(*) FROM plans GROUP BY state",
+
+    // DONE, FAILED or CANCELLED.
+    "DELETE FROM plan_updates WHERE plan = ?1 AND EXISTS "
+    "(SELECT 1 FROM plans WHERE id = ?1 AND state >= 6)",
+
+    "DELETE FROM plans WHERE id = ?1 AND state >= 6 RETURNING id",
 };
 
 template <typename Message>
@@ -360,6 +368,22 @@ struct TablePlanStore::Connection {
     return updates;
   }
 
+  // Whether it was there, and had ended.
+  absl::StatusOr<bool> Remove(store::PlanId id) {
+    {
+      Statement& updates = Get(kRemoveUpdates);
+      const StatementUse use(updates);
+      updates.BindInteger(1, id.value);
+      RETURN_IF_ERROR(updates.Run());
+    }
+    Statement& plan = Get(kRemovePlan);
+    const StatementUse use(plan);
+    plan.BindInteger(1, id.value);
+    ASSIGN_OR_RETURN(const bool had_it, plan.Step());
+    if (had_it) RETURN_IF_ERROR(plan.Run());
+    return had_it;
+  }
+
   absl::Status CheckEpoch(store::Epoch epoch) {
     Statement& read = Get(kReadEpoch);
     const StatementUse use(read);
@@ -575,6 +599,19 @@ absl::Status TablePlanStore::Restore(const v1::PlanRecord& record,
         return connection.Restore(record, updates);
       })
       .status();
+}
+
+absl::StatusOr<int64_t> TablePlanStore::Remove(
+    absl::Span<const store::PlanId> ids) {
+  return writer_->Commit<int64_t>(
+      [&](Connection& connection) -> absl::StatusOr<int64_t> {
+        int64_t removed = 0;
+        for (const store::PlanId id : ids) {
+          ASSIGN_OR_RETURN(const bool had_it, connection.Remove(id));
+          removed += had_it ? 1 : 0;
+        }
+        return removed;
+      });
 }
 
 absl::Status TablePlanStore::RememberDevice(const v1::DeviceRecord& device) {

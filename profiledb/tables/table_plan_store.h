@@ -44,6 +44,7 @@ class TablePlanStore : public store::PlanStore {
                                                           int limit) override;
   absl::Status Restore(const v1::PlanRecord& record,
                        absl::Span<const v1::PlanUpdate> updates) override;
+  absl::StatusOr<int64_t> Remove(absl::Span<const store::PlanId> ids) override;
   absl::Status RememberDevice(const v1::DeviceRecord& device) override;
   absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
   absl::Status SetOrder(const v1::WorkerOrder& order) override;

@@ -133,6 +133,18 @@ struct TableProfileStore::Writer : Side {
     return profiles->Touch(ids, Today());
   }
 
+  // Whether a row or the quarantine has the key.
+  absl::StatusOr<bool> IsNamed(const std::vector<std::string>& teams,
+                               const std::string& key) const {
+    ASSIGN_OR_RETURN(const bool is_quarantined, quarantine->Has(key));
+    if (is_quarantined) return true;
+    for (const std::string& team : teams) {
+      ASSIGN_OR_RETURN(const auto row, profiles->Find(team, key));
+      if (row.has_value()) return true;
+    }
+    return false;
+  }
+
   const base::Clock* const clock;
   base::Mutex used_mutex;
   absl::flat_hash_set<int64_t> used ABSL_GUARDED_BY(used_mutex);
@@ -465,6 +477,26 @@ absl::Status TableProfileStore::ForEachWhole(const store::Scan& scan) {
   return {};
 }
 
+absl::StatusOr<int64_t> TableProfileStore::RemovePrograms(
+    absl::Span<const std::string> keys) {
+  for (const std::string& key : keys) RETURN_IF_ERROR(store::CheckKey(key));
+  Writer& writer = sides_->writer;
+  int64_t removed = 0;
+  RETURN_IF_ERROR(writer.commits.Write([&]() -> absl::Status {
+    removed = 0;
+    ASSIGN_OR_RETURN(const auto teams, writer.profiles->ListTeams());
+    for (const std::string& key : keys) {
+      ASSIGN_OR_RETURN(const bool is_needed, writer.IsNamed(teams, key));
+      ASSIGN_OR_RETURN(const auto bytes, writer.programs->FindBytes(key));
+      if (is_needed || !bytes.has_value()) continue;
+      RETURN_IF_ERROR(writer.programs->Remove(key));
+      ++removed;
+    }
+    return {};
+  }));
+  return removed;
+}
+
 absl::StatusOr<int64_t> TableProfileStore::Remove(
     absl::Span<const store::UnusedRow> rows) {
   for (const store::UnusedRow& row : rows) {
@@ -472,16 +504,6 @@ absl::StatusOr<int64_t> TableProfileStore::Remove(
   }
   Writer& writer = sides_->writer;
   int64_t removed = 0;
-  const auto is_named = [&](const std::vector<std::string>& teams,
-                            const std::string& key) -> absl::StatusOr<bool> {
-    ASSIGN_OR_RETURN(const bool is_quarantined, writer.quarantine->Has(key));
-    if (is_quarantined) return true;
-    for (const std::string& team : teams) {
-      ASSIGN_OR_RETURN(const auto row, writer.profiles->Find(team, key));
-      if (row.has_value()) return true;
-    }
-    return false;
-  };
   RETURN_IF_ERROR(writer.commits.Write([&]() -> absl::Status {
     removed = 0;
     ASSIGN_OR_RETURN(const auto teams, writer.profiles->ListTeams());
@@ -494,7 +516,7 @@ absl::StatusOr<int64_t> TableProfileStore::Remove(
       }
       RETURN_IF_ERROR(writer.profiles->Remove(row->id));
       ++removed;
-      ASSIGN_OR_RETURN(const bool is_needed, is_named(teams, it.key));
+      ASSIGN_OR_RETURN(const bool is_needed, writer.IsNamed(teams, it.key));
       if (!is_needed) RETURN_IF_ERROR(writer.programs->Remove(it.key));
     }
     return {};

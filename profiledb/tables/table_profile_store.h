@@ -46,6 +46,8 @@ class TableProfileStore : public store::ProfileStore {
   absl::StatusOr<std::vector<store::QuarantineEntry>> ListQuarantine() override;
   absl::Status RetryQuarantined(const std::string& key) override;
   absl::Status ForEachWhole(const store::Scan& scan) override;
+  absl::StatusOr<int64_t> RemovePrograms(
+      absl::Span<const std::string> keys) override;
   absl::StatusOr<int64_t> Remove(
       absl::Span<const store::UnusedRow> rows) override;
   absl::StatusOr<std::vector<store::DamagedRow>> Verify() override;

@@ -211,6 +211,21 @@ TEST_P(PlanStoreConformance, AnEndedPlanTakesNoMoreUpdates) {
   }
 }
 
+TEST_P(PlanStoreConformance, OnlyEndedPlansAreRemovedAndTheirIdsStayTheirs) {
+  const PlanId running = Add(MakeRecord("ann"));
+  ASSERT_TRUE(store_->Append(epoch_, running, MakeUpdate(v1::MEASURING)).ok());
+  const PlanId ended = Add(MakeRecord("ann", "nightly"));
+  ASSERT_TRUE(store_->Append(epoch_, ended, MakeUpdate(v1::FAILED, "no")).ok());
+  const auto removed = store_->Remove({running, ended, PlanId{77}});
+  ASSERT_TRUE(removed.ok()) << removed.status();
+  EXPECT_EQ(*removed, 1);
+  EXPECT_TRUE(absl::IsNotFound(store_->Get(ended).status()));
+  EXPECT_TRUE(absl::IsNotFound(store_->ReadUpdates(ended, 0, 9).status()));
+  EXPECT_TRUE(store_->Get(running).ok());
+  // Asked for again it is another plan.
+  EXPECT_GT(Add(MakeRecord("ann", "nightly")), ended);
+}
+
 TEST_P(PlanStoreConformance, AnOlderEpochChangesNothing) {
   const PlanId id = Add(MakeRecord("ann"));
   const auto newer = store_->BeginEpoch("b");

@@ -520,6 +520,18 @@ TEST_P(ProfileStoreConformance, RemovesRowsWithTheProgramsThatNobodyNames) {
   }
 }
 
+TEST_P(ProfileStoreConformance, RemovesProgramsThatNobodyNames) {
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("model"), "module").ok());
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("row"), "module").ok());
+  ASSERT_TRUE(store_->Record(MakeMeasured("row"), {}).ok());
+  const auto removed = store_->RemovePrograms(
+      {MakeKey("model"), MakeKey("row"), MakeKey("none")});
+  ASSERT_TRUE(removed.ok()) << removed.status();
+  EXPECT_EQ(*removed, 1);
+  EXPECT_FALSE(store_->FindProgramBytes(MakeKey("model"))->has_value());
+  EXPECT_TRUE(store_->FindProgramBytes(MakeKey("row"))->has_value());
+}
+
 TEST_P(ProfileStoreConformance, ASoundStoreIsVerified) {
   ASSERT_TRUE(store_->Record(MakeMeasured("k"), {}).ok());
   ASSERT_TRUE(store_->RecordProgram(MakeKey("k"), "module").ok());

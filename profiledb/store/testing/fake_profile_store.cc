@@ -216,12 +216,23 @@ absl::StatusOr<int64_t> FakeProfileStore::Remove(
     }
     rows_.erase(row);
     ++removed;
-    const bool is_named =
-        quarantine_.contains(it.key) ||
-        std::any_of(rows_.begin(), rows_.end(), [&](const auto& other) {
-          return other.first.second == it.key;
-        });
-    if (!is_named) programs_.erase(it.key);
+    if (!IsNamed(it.key)) programs_.erase(it.key);
+  }
+  return removed;
+}
+
+bool FakeProfileStore::IsNamed(const std::string& key) const {
+  return quarantine_.contains(key) ||
+         std::any_of(rows_.begin(), rows_.end(),
+                     [&](const auto& row) { return row.first.second == key; });
+}
+
+absl::StatusOr<int64_t> FakeProfileStore::RemovePrograms(
+    absl::Span<const std::string> keys) {
+  const base::MutexLock lock(&mutex_);
+  int64_t removed = 0;
+  for (const std::string& key : keys) {
+    if (!IsNamed(key)) removed += static_cast<int64_t>(programs_.erase(key));
   }
   return removed;
 }

@@ -40,6 +40,8 @@ class FakeProfileStore : public ProfileStore {
   absl::Status RetryQuarantined(const std::string& key) override;
   absl::Status ForEachWhole(const Scan& scan) override;
   absl::StatusOr<int64_t> Remove(absl::Span<const UnusedRow> rows) override;
+  absl::StatusOr<int64_t> RemovePrograms(
+      absl::Span<const std::string> keys) override;
   absl::StatusOr<std::vector<DamagedRow>> Verify() override;
 
   // Keeps a row that Record refuses, as a store of an older version may have.
@@ -55,6 +57,8 @@ class FakeProfileStore : public ProfileStore {
   void Keep(const v1::ProfileResult& result, const Origin& origin,
             int64_t last_used_day) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int Count(const std::string& key, const Crash& crash)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsNamed(const std::string& key) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static int64_t Today();
 

@@ -1,0 +1,78 @@
+#include "profiledb/upkeep/old_plans.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "base/status_macros.h"
+#include "profiledb/store/plan_updates.h"
+
+namespace meshwright::store {
+namespace {
+
+constexpr int kPlansAtOnce = 1000;
+
+struct Division {
+  std::vector<PlanId> going;
+  std::set<std::string> models_going;  // SHA-256 of the modules
+  std::set<std::string> models_left;
+  int64_t left = 0;
+};
+
+absl::StatusOr<Division> Divide(PlanStore& plans, Nanoseconds oldest) {
+  Division division;
+  PlanFilter page{.limit = kPlansAtOnce};
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> records,
+                     plans.List(page));
+    for (const v1::PlanRecord& record : records) {
+      ASSIGN_OR_RETURN(page.before, ParsePlanId(record.id()));
+      if (HasEnded(record.state()) &&
+          record.updated_unix_ns() < oldest.time_since_epoch().count()) {
+        division.going.push_back(page.before);
+        division.models_going.insert(record.module_sha256());
+      } else {
+        ++division.left;
+        division.models_left.insert(record.module_sha256());
+      }
+    }
+    if (static_cast<int>(records.size()) < kPlansAtOnce) return division;
+  }
+}
+
+}  // namespace
+
+absl::Status RemoveOldPlans(PlanStore& plans, ProfileStore& profiles,
+                            const PlanAge& age, Nanoseconds now,
+                            v1::GcReport& report) {
+  const Nanoseconds oldest = now - std::chrono::days(age.maximum_days);
+  ASSIGN_OR_RETURN(const Division division, Divide(plans, oldest));
+  std::vector<std::string> models;
+  std::set_difference(division.models_going.begin(),
+                      division.models_going.end(), division.models_left.begin(),
+                      division.models_left.end(), std::back_inserter(models));
+  std::erase(models, "");
+  report.set_plans(static_cast<int64_t>(division.going.size()));
+  report.set_models(static_cast<int64_t>(models.size()));
+  report.set_plans_left(division.left);
+  if (age.dry_run) return absl::OkStatus();
+  report.set_plans(0);
+  const auto going = absl::MakeConstSpan(division.going);
+  for (size_t at = 0; at < going.size(); at += kPlansAtOnce) {
+    ASSIGN_OR_RETURN(const int64_t removed,
+                     plans.Remove(going.subspan(at, kPlansAtOnce)));
+    report.set_plans(report.plans() + removed);
+  }
+  // Plans that were submitted since the first look.
+  ASSIGN_OR_RETURN(const Division after, Divide(plans, oldest));
+  std::erase_if(models, [&](const std::string& model) {
+    return after.models_left.contains(model);
+  });
+  ASSIGN_OR_RETURN(const int64_t removed, profiles.RemovePrograms(models));
+  report.set_models(removed);
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::store

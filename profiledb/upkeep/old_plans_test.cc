@@ -1,0 +1,95 @@
+#include "profiledb/upkeep/old_plans.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/fingerprint.h"
+#include "profiledb/store/memory_plan_store.h"
+#include "profiledb/store/plan_updates.h"
+#include "profiledb/store/testing/fake_profile_store.h"
+
+namespace meshwright::store {
+namespace {
+
+constexpr auto kDay = std::chrono::days(1);
+
+class OldPlansTest : public testing::Test {
+ protected:
+  OldPlansTest() { epoch_ = *plans_.BeginEpoch("here"); }
+
+  // Ended so many days ago; nothing: it runs.
+  PlanId Submit(const std::string& model, std::optional<int> ended_days_ago) {
+    v1::PlanRecord record;
+    record.set_module_sha256(base::Sha256Hex(model));
+    EXPECT_TRUE(profiles_.RecordProgram(record.module_sha256(), model).ok());
+    const PlanId id = *ParsePlanId(plans_.Add(record)->id());
+    if (ended_days_ago.has_value()) {
+      v1::PlanUpdate done;
+      done.set_state(v1::FAILED);
+      done.set_unix_ns(
+          (now_ - *ended_days_ago * kDay).time_since_epoch().count());
+      EXPECT_TRUE(plans_.Append(epoch_, id, done).ok());
+    }
+    return id;
+  }
+  v1::GcReport Remove(bool dry_run = false) {
+    v1::GcReport report;
+    const absl::Status status =
+        RemoveOldPlans(plans_, profiles_,
+                       {.maximum_days = 30, .dry_run = dry_run}, now_, report);
+    EXPECT_TRUE(status.ok()) << status;
+    return report;
+  }
+  bool Has(const std::string& model) {
+    return profiles_.FindProgramBytes(base::Sha256Hex(model))->has_value();
+  }
+
+  const Nanoseconds now_ = std::chrono::system_clock::now();
+  MemoryPlanStore plans_;
+  FakeProfileStore profiles_;
+  Epoch epoch_;
+};
+
+TEST_F(OldPlansTest, APlanGoesWithTheModelThatNoOtherNames) {
+  const PlanId old = Submit("old", 31);
+  const PlanId of_shared = Submit("shared", 400);
+  const PlanId younger = Submit("shared", 29);
+  const PlanId running = Submit("running", std::nullopt);
+  const v1::GcReport report = Remove();
+  EXPECT_EQ(report.plans(), 2);
+  EXPECT_EQ(report.models(), 1);
+  EXPECT_EQ(report.plans_left(), 2);
+  EXPECT_TRUE(absl::IsNotFound(plans_.Get(old).status()));
+  EXPECT_TRUE(absl::IsNotFound(plans_.Get(of_shared).status()));
+  EXPECT_TRUE(plans_.Get(younger).ok());
+  EXPECT_TRUE(plans_.Get(running).ok());
+  EXPECT_FALSE(Has("old"));
+  EXPECT_TRUE(Has("shared"));
+  EXPECT_TRUE(Has("running"));
+  EXPECT_EQ(Remove().plans(), 0);
+}
+
+TEST_F(OldPlansTest, ADryRunOnlySays) {
+  const PlanId old = Submit("old", 31);
+  const v1::GcReport report = Remove(/*dry_run=*/true);
+  EXPECT_EQ(report.plans(), 1);
+  EXPECT_EQ(report.models(), 1);
+  EXPECT_TRUE(plans_.Get(old).ok());
+  EXPECT_TRUE(Has("old"));
+}
+
+TEST_F(OldPlansTest, AModelThatARowNamesStays) {
+  Submit("old", 31);
+  v1::ProfileResult row;
+  row.set_key(base::Sha256Hex("old"));
+  row.set_outcome(v1::COMPILE_FAILED);
+  ASSERT_TRUE(profiles_.Record(row, {}).ok());
+  const v1::GcReport report = Remove();
+  EXPECT_EQ(report.plans(), 1);
+  EXPECT_EQ(report.models(), 0);
+  EXPECT_TRUE(Has("old"));
+}
+
+}  // namespace
+}  // namespace meshwright::store
