@@ -14,6 +14,9 @@ constexpr size_t kKeyDigits = 64;
 constexpr int64_t kMaximumCompileNs = 24 * kMaximumExecutionNs;
 constexpr int64_t kMaximumCount = 1'000'000;
 constexpr int64_t kMaximumAnchors = 16;
+constexpr int kMaximumCollectors = 4;
+constexpr int kMaximumTexts = 16;
+constexpr size_t kMaximumText = 300;
 // In a loop each trip counts.
 constexpr int64_t kMaximumCollectives = 1'000'000'000'000;
 
@@ -33,6 +36,7 @@ std::string FindBadTime(const v1::Measurement& it) {
       {"compute time", it.compute_ns()},
       {"communication time", it.communication_ns()},
       {"spread", it.spread_ns()},
+      {"launch", it.launch_ns()},
   };
   for (const Figure& time : times) {
     if (time.value < 0) {
@@ -81,6 +85,47 @@ std::string FindBadSample(const v1::Measurement& it) {
     if (anchor.minimum_ns() <= 0 || anchor.minimum_ns() > kMaximumExecutionNs) {
       return absl::StrCat("its anchor took ", anchor.minimum_ns(), " ns");
     }
+  }
+  return "";
+}
+
+// What collectors and sensors say beside the times.
+std::string FindBadKernels(const v1::Measurement& it) {
+  if (it.kernel_times_size() > kMaximumCollectors) {
+    return absl::StrCat("it has kernel times of ", it.kernel_times_size(),
+                        " collectors");
+  }
+  const auto is_text = [](const std::string& text) {
+    return text.size() <= kMaximumText;
+  };
+  for (const v1::KernelTimes& times : it.kernel_times()) {
+    for (const int64_t time :
+         {times.wall_ns(), times.span_ns(), times.compute_ns(),
+          times.communication_ns(), times.overlap_ns(), times.copy_ns(),
+          times.idle_ns(), times.lead_ns()}) {
+      if (time < 0 || time > kMaximumExecutionNs) {
+        return absl::StrCat("a collector saw ", time, " ns");
+      }
+    }
+    const bool are_texts =
+        is_text(times.collector()) &&
+        std::all_of(times.faults().begin(), times.faults().end(), is_text) &&
+        std::all_of(times.hottest().begin(), times.hottest().end(),
+                    [&](const v1::HotKernel& kernel) {
+                      return is_text(kernel.name()) &&
+                             is_text(kernel.operation());
+                    });
+    if (!are_texts || times.faults_size() > kMaximumTexts ||
+        times.hottest_size() > kMaximumTexts) {
+      return absl::StrCat("a collector says more than ", kMaximumTexts,
+                          " texts of ", kMaximumText, " characters");
+    }
+  }
+  if (it.sensors().throttle_reasons_size() > kMaximumTexts ||
+      !std::all_of(it.sensors().throttle_reasons().begin(),
+                   it.sensors().throttle_reasons().end(), is_text)) {
+    return absl::StrCat("its sensors say more than ", kMaximumTexts,
+                        " reasons of ", kMaximumText, " characters");
   }
   return "";
 }
@@ -152,6 +197,7 @@ std::string FindBadCount(const v1::Measurement& it) {
 std::string FindBadMeasurement(const v1::Measurement& it) {
   if (std::string fault = FindBadTime(it); !fault.empty()) return fault;
   if (std::string fault = FindBadSample(it); !fault.empty()) return fault;
+  if (std::string fault = FindBadKernels(it); !fault.empty()) return fault;
   if (std::string fault = FindBadSize(it); !fault.empty()) return fault;
   if (std::string fault = FindImpossibleSpeed(it); !fault.empty()) return fault;
   if (std::string fault = FindBadCount(it); !fault.empty()) return fault;

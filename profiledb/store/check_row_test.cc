@@ -78,6 +78,18 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
       {"quantiles",
        figure([](auto& it) { it.add_quantiles_ns(it.minimum_ns() + 5); })},
       {"anchor", figure([](auto& it) { it.add_anchors(); })},
+      {"launch is -1", figure([](auto& it) { it.set_launch_ns(-1); })},
+      {"a collector saw -2 ns",
+       figure([](auto& it) { it.add_kernel_times()->set_idle_ns(-2); })},
+      {"16 texts of 300", figure([](auto& it) {
+         it.add_kernel_times()->add_hottest()->set_name(std::string(301, 'k'));
+       })},
+      {"of 5 collectors", figure([](auto& it) {
+         for (int i = 0; i < 5; ++i) it.add_kernel_times();
+       })},
+      {"16 reasons of 300", figure([](auto& it) {
+         it.mutable_sensors()->add_throttle_reasons(std::string(301, 'h'));
+       })},
       {"-8 bytes",
        figure([](auto& it) { it.mutable_memory()->set_alias_bytes(-8); })},
       {"bytes of memory", figure([](auto& it) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -98,13 +99,24 @@ std::vector<Execution> KeepUsual(std::vector<Execution> executions,
   return executions;
 }
 
+// Templates have names of thousands of letters, and nobody says that they are
+// UTF-8, as a message wants them.
+std::string Shorten(const std::string& name) {
+  constexpr size_t kShown = 200;
+  std::string text = name.substr(0, kShown);
+  for (char& letter : text) {
+    if (!absl::ascii_isprint(letter)) letter = '?';
+  }
+  return text;
+}
+
 void AddHottest(const Execution& execution, v1::KernelTimes& times) {
   constexpr size_t kShown = 5;
   std::map<std::pair<std::string, std::string>, v1::HotKernel> kernels;
   for (const KernelRecord* record : execution.records) {
     v1::HotKernel& kernel = kernels[{record->operation, record->name}];
-    kernel.set_name(record->name);
-    kernel.set_operation(record->operation);
+    kernel.set_name(Shorten(record->name));
+    kernel.set_operation(Shorten(record->operation));
     kernel.set_total_ns(kernel.total_ns() + record->end_ns - record->start_ns);
     kernel.set_count(kernel.count() + 1);
   }

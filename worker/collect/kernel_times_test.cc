@@ -74,6 +74,15 @@ TEST(KernelTimesTest, KernelsOfOtherOperationsAreKnownByNcclsNames) {
   }
 }
 
+TEST(KernelTimesTest, NamesAreShortAndOfAMessage) {
+  Collection collection;
+  KernelRecord record = Kernel(kSecond, kSecond + 30);
+  record.name = "\xff" + std::string(5000, 'k');
+  collection.records = {record};
+  const auto times = SumKernels(collection, Windows(1), {});
+  EXPECT_EQ(times.hottest(0).name(), "?" + std::string(199, 'k'));
+}
+
 TEST(KernelTimesTest, TheFastestOfTheUsualExecutionsCounts) {
   Collection collection;
   AddExecution(1 * kSecond, collection);

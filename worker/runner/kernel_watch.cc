@@ -37,24 +37,32 @@ absl::StatusOr<std::vector<collect::Window>> RunWatched(
 
 absl::Status KernelWatch::Watch(BenchmarkedProgram& program,
                                 v1::Measurement& measurement) {
-  for (auto& collector : collectors_) {
-    v1::KernelTimes times;
-    const absl::Status started = collector->Start();
-    const auto windows = RunWatched(program);
-    const auto collection = collector->Stop();
-    RETURN_IF_ERROR(windows.status());
-    if (!started.ok()) {
-      times.add_faults(std::string(started.message()));
-    } else if (!collection.ok()) {
-      times.add_faults(std::string(collection.status().message()));
-    } else {
-      times = collect::SumKernels(*collection, *windows,
-                                  program.collective_names());
+  for (auto it = collectors_.begin(); it != collectors_.end();) {
+    collect::KernelCollector& collector = **it;
+    v1::KernelTimes& times = *measurement.add_kernel_times();
+    absl::Status status = collector.Start();
+    if (status.ok()) {
+      const auto windows = RunWatched(program);
+      const auto collection = collector.Stop();
+      RETURN_IF_ERROR(windows.status());
+      status = collection.status();
+      if (status.ok()) {
+        times = collect::SumKernels(*collection, *windows,
+                                    program.collective_names());
+      }
     }
-    times.set_collector(collector->name());
-    *measurement.add_kernel_times() = std::move(times);
+    times.set_collector(collector.name());
+    if (status.ok()) {
+      ++it;
+      continue;
+    }
+    times.add_faults(std::string(status.message()));
+    it = collectors_.erase(it);
   }
-  if (measurement.kernel_times_size() > 1) {
+  const bool have_two = measurement.kernel_times_size() > 1 &&
+                        measurement.kernel_times(0).faults().empty() &&
+                        measurement.kernel_times(1).faults().empty();
+  if (have_two) {
     v1::KernelTimes& second = *measurement.mutable_kernel_times(1);
     const double apart =
         collect::CompareBusyTimes(measurement.kernel_times(0), second);

@@ -1,8 +1,8 @@
 // KernelWatch: a few runs of a program under every collector of the machine.
 //
 // Concept: each collector watches one run that is not looked at and a few that
-// are; collectors take turns, never at once. A collector that fails is left out
-// from then on and says so once.
+// are; collectors take turns, never at once. One that fails says so in the row
+// at hand and is left out from then on.
 // Threads: one.
 // Errors: of Watch: those of running the program. What a collector cannot do is
 // a fault of the times it gives.
