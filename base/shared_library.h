@@ -22,7 +22,7 @@ class SharedLibrary {
   template <typename Function>
   absl::Status Find(const char* symbol, Function** function) const {
     void* found = nullptr;
-    const absl::Status status = FindAddress(symbol, &found);
+    absl::Status status = FindAddress(symbol, &found);
     *function = reinterpret_cast<Function*>(found);
     return status;
   }

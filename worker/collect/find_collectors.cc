@@ -6,8 +6,8 @@
 namespace meshwright::worker::collect {
 
 std::vector<std::unique_ptr<KernelCollector>> FindCollectors(
-    std::shared_ptr<const pjrt::Plugin> plugin, const std::string& platform,
-    std::vector<std::string>& notes) {
+    const std::shared_ptr<const pjrt::Plugin>& plugin,
+    const std::string& platform, std::vector<std::string>& notes) {
   std::vector<std::unique_ptr<KernelCollector>> collectors;
   if (platform == "cpu") return collectors;
   const auto add = [&](auto collector) {

@@ -14,8 +14,8 @@ namespace meshwright::worker::collect {
 // The one that knows most first; none on a CPU. `notes`: a sentence for each
 // that an accelerator lacks.
 std::vector<std::unique_ptr<KernelCollector>> FindCollectors(
-    std::shared_ptr<const pjrt::Plugin> plugin, const std::string& platform,
-    std::vector<std::string>& notes);
+    const std::shared_ptr<const pjrt::Plugin>& plugin,
+    const std::string& platform, std::vector<std::string>& notes);
 
 }  // namespace meshwright::worker::collect
 
