@@ -63,8 +63,10 @@ def figure(what, wanted, got):
 
 
 def main():
-    if sys.argv[1:2] == ["export"]:
+    if sys.argv[1:2] == ["export"] and len(sys.argv) > 2:
         return export(sys.argv[2], sys.argv[3:])
+    if sys.argv[1:2] != ["plan"]:
+        sys.exit(__doc__)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--meshwright", required=True)
     parser.add_argument("--plugin", required=True)
@@ -78,7 +80,6 @@ def main():
     options = parser.parse_args(sys.argv[2:])
     device = ["--platform", "cuda", "--plugin", options.plugin]
     errors = []
-    differences = []
     for step in options.steps:
         name = step.name.split(".")[0]
         print(f"== {name}", flush=True)
@@ -91,8 +92,8 @@ def main():
         if options.solo:
             mesh = ["--mesh", options.solo, "--solo", "--links", options.links]
         planned, note = run(
-            [options.meshwright, "plan", step, *mesh, *device_flags, "--store", store,
-             "--json", "-o", plan], options.limit)
+            [options.meshwright, "plan", step, *mesh, *device_flags, "--store",
+             store, "--json", "-o", plan], options.limit)
         if planned is None:
             print(f"{name}: {note}", flush=True)
             continue
@@ -110,13 +111,11 @@ def main():
         if report is None:
             print(f"{name}: {note}", flush=True)
             continue
-        print(json.dumps(report), flush=True)
-        for it in report["plans"]:
-            errors.append(abs(it["error_as_planned"]))
-            differences.append(it["max_relative_difference"])
-            print(f"{name}: {it['name']} predicted {it['predicted_seconds']} "
-                  f"measured {it['measured_seconds']}", flush=True)
-            break
+        chosen = report["plans"][0]
+        errors.append(abs(chosen["error_as_planned"]))
+        print(f"{name}: predicted {chosen['predicted_seconds']:.6f} s, measured "
+              f"{chosen['measured_seconds']:.6f} s, outputs differ by "
+              f"{chosen['max_relative_difference']:.1e}", flush=True)
     if errors:
         figure(f"whole steps on one GPU ({len(errors)}), error as planned",
                "median <= 3 %",
