@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiledb/store/samples.h"
+#include "profiledb/store/summary.h"
 
 namespace meshwright::store {
 
@@ -26,9 +27,7 @@ KeptRow MakeKept(const v1::ProfileResult& result, const Origin& origin) {
   if (!result.has_measurement()) return row;
   v1::Measurement& measurement = *row.result.mutable_measurement();
   CompactSamples(measurement);
-  measurement.clear_spread_ns();
-  measurement.clear_undisturbed();
-  measurement.clear_recorded_unix_ns();
+  ClearSummary(measurement);
   // The judgement of another store's summary, not of this measurement.
   if (measurement.quality() == v1::SUSPECT) measurement.set_quality(v1::NOISY);
   if (row.origin.device_id.empty()) {

@@ -101,12 +101,15 @@ Answer MakeAnswer(absl::Span<const KeptRow> kept) {
       std::count_if(kept.begin(), kept.end(), [](const KeptRow& row) {
         return !IsDisturbed(row.result.measurement());
       })));
-  Nanoseconds newest{};
-  for (const KeptRow& row : kept) {
-    newest = std::max(newest, row.origin.recorded);
-  }
-  measurement.set_recorded_unix_ns(newest.time_since_epoch().count());
+  measurement.set_recorded_unix_ns(
+      kept.front().origin.recorded.time_since_epoch().count());
   return answer;
+}
+
+void ClearSummary(v1::Measurement& measurement) {
+  measurement.clear_spread_ns();
+  measurement.clear_undisturbed();
+  measurement.clear_recorded_unix_ns();
 }
 
 void MarkSuspects(std::vector<KeptRow>& kept) {

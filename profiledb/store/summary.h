@@ -63,6 +63,9 @@ struct Answer {
 };
 Answer MakeAnswer(absl::Span<const KeptRow> kept);
 
+// Takes out what an answer has besides the measurement and its quality.
+void ClearSummary(v1::Measurement& measurement);
+
 // Writes the judgement of the rule onto the rows.
 void MarkSuspects(std::vector<KeptRow>& kept);
 

@@ -130,7 +130,7 @@ TEST(SummaryTest, TheAnswerCountsWhatNoBusyMachineDisturbed) {
   noise(0)->Add(v1::MINIMUM_MET_ONCE);
   noise(1)->Add(v1::BUSY_MACHINE);
   EXPECT_EQ(MakeAnswer(kept).result.measurement().undisturbed(), 2);
-  kept[1].origin.recorded = Nanoseconds(std::chrono::nanoseconds(70));
+  kept[0].origin.recorded = Nanoseconds(std::chrono::nanoseconds(70));
   EXPECT_EQ(MakeAnswer(kept).result.measurement().recorded_unix_ns(), 70);
 }
 

@@ -230,9 +230,7 @@ absl::StatusOr<ProfileTables::Kept> ProfileTables::ReadKept(
     if (row.result.has_measurement()) {
       v1::Measurement& measurement = *row.result.mutable_measurement();
       measurement.set_quality(static_cast<v1::Quality>(quality));
-      measurement.clear_spread_ns();
-      measurement.clear_undisturbed();
-      measurement.clear_recorded_unix_ns();
+      store::ClearSummary(measurement);
     }
     kept.rows.push_back(std::move(row));
   }

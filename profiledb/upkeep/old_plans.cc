@@ -65,6 +65,7 @@ absl::Status RemoveOldPlans(PlanStore& plans, ProfileStore& profiles,
                      plans.Remove(going.subspan(at, kPlansAtOnce)));
     report.set_plans(report.plans() + removed);
   }
+  if (models.empty()) return absl::OkStatus();
   // Plans that were submitted since the first look.
   ASSIGN_OR_RETURN(const Division after, Divide(plans, oldest));
   std::erase_if(models, [&](const std::string& model) {
