@@ -127,6 +127,9 @@ absl::Status ToStatus(const CuptiFunctions& functions, const char* call,
 // the loader's.
 absl::StatusOr<base::SharedLibrary> OpenCupti(const std::string& plugin_path) {
   static constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
+  const std::string remedy =
+      "install nvidia-cuda-cupti beside the plugin, else kernels are timed by "
+      "the plugin's profiler alone";
   static constexpr const char* kPipFolders[] = {
       "../../nvidia/cu13/lib", "../nvidia/cu13/lib",
       "../../nvidia/cuda_cupti/lib", "../nvidia/cuda_cupti/lib"};
@@ -134,7 +137,7 @@ absl::StatusOr<base::SharedLibrary> OpenCupti(const std::string& plugin_path) {
     void* const mapped = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     if (mapped == nullptr) continue;
     dlclose(mapped);  // Open counts it once more
-    return base::SharedLibrary::Open(name, "");
+    return base::SharedLibrary::Open(name, remedy);
   }
   const auto folder = std::filesystem::path(plugin_path).parent_path();
   for (const char* const pip : kPipFolders) {
@@ -142,16 +145,13 @@ absl::StatusOr<base::SharedLibrary> OpenCupti(const std::string& plugin_path) {
       std::error_code none;
       const auto path = (folder / pip / name).lexically_normal();
       if (std::filesystem::exists(path, none)) {
-        return base::SharedLibrary::Open(path, "");
+        return base::SharedLibrary::Open(path, remedy);
       }
     }
   }
-  auto found = base::SharedLibrary::Open(kNames[0], "");
+  auto found = base::SharedLibrary::Open(kNames[0], remedy);
   if (found.ok()) return found;
-  return base::SharedLibrary::Open(
-      kNames[1],
-      "install nvidia-cuda-cupti beside the plugin, else kernels are timed by "
-      "the plugin's profiler alone");
+  return base::SharedLibrary::Open(kNames[1], remedy);
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 
 namespace meshwright::worker::collect {
 namespace {

@@ -115,37 +115,46 @@ absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
   return sensors;
 }
 
+namespace {
+
+// Whether NVML has the question, and the device an answer.
+template <typename Function, typename... Arguments>
+bool Ask(Function* question, Arguments... arguments) {
+  return question != nullptr && question(arguments...) == 0;
+}
+
+}  // namespace
+
 v1::DeviceSensors Sensors::Read() const {
   const Functions& it = *functions_;
   v1::DeviceSensors sensors;
   unsigned value = 0;
-  if (it.clock != nullptr) {
-    if (it.clock(device_, kSmClock, &value) == 0)
-      sensors.set_sm_clock_mhz(static_cast<int32_t>(value));
-    if (it.clock(device_, kMemoryClock, &value) == 0)
-      sensors.set_memory_clock_mhz(static_cast<int32_t>(value));
+  if (Ask(it.clock, device_, kSmClock, &value)) {
+    sensors.set_sm_clock_mhz(static_cast<int32_t>(value));
   }
-  if (it.power != nullptr && it.power(device_, &value) == 0) {
+  if (Ask(it.clock, device_, kMemoryClock, &value)) {
+    sensors.set_memory_clock_mhz(static_cast<int32_t>(value));
+  }
+  if (Ask(it.power, device_, &value)) {
     sensors.set_power_watts(static_cast<int32_t>(value / 1000));
   }
-  if (it.power_limit != nullptr && it.power_limit(device_, &value) == 0) {
+  if (Ask(it.power_limit, device_, &value)) {
     sensors.set_power_limit_watts(static_cast<int32_t>(value / 1000));
   }
-  if (it.temperature != nullptr && it.temperature(device_, 0, &value) == 0) {
+  if (Ask(it.temperature, device_, 0, &value)) {
     sensors.set_temperature_celsius(static_cast<int32_t>(value));
   }
   unsigned long long wide = 0;
-  if (it.throttle != nullptr && it.throttle(device_, &wide) == 0) {
+  if (Ask(it.throttle, device_, &wide)) {
     for (std::string& name : NameThrottleReasons(wide)) {
       sensors.add_throttle_reasons(std::move(name));
     }
   }
-  if (it.ecc != nullptr &&
-      it.ecc(device_, kUncorrected, kSinceDriver, &wide) == 0) {
+  if (Ask(it.ecc, device_, kUncorrected, kSinceDriver, &wide)) {
     sensors.set_uncorrected_ecc_errors(static_cast<int64_t>(wide));
   }
   unsigned rates[2] = {};
-  if (it.utilization != nullptr && it.utilization(device_, rates) == 0) {
+  if (Ask(it.utilization, device_, rates)) {
     sensors.set_utilization_percent(static_cast<int32_t>(rates[0]));
   }
   return sensors;
@@ -153,23 +162,18 @@ v1::DeviceSensors Sensors::Read() const {
 
 std::string Sensors::Uuid() const {
   char text[96] = {};
-  if (functions_->uuid == nullptr ||
-      functions_->uuid(device_, text, sizeof(text)) != 0) {
-    return {};
-  }
-  return text;
+  return Ask(functions_->uuid, device_, text, unsigned{sizeof(text)}) ? text
+                                                                      : "";
 }
 
 void Sensors::Describe(v1::DeviceFingerprint& fingerprint) const {
   unsigned current = 0;
   unsigned pending = 0;
-  if (functions_->mig != nullptr &&
-      functions_->mig(device_, &current, &pending) == 0) {
+  if (Ask(functions_->mig, device_, &current, &pending)) {
     fingerprint.set_partitioned(current != 0);
   }
   unsigned milliwatts = 0;
-  if (functions_->power_limit != nullptr &&
-      functions_->power_limit(device_, &milliwatts) == 0) {
+  if (Ask(functions_->power_limit, device_, &milliwatts)) {
     fingerprint.set_power_limit_watts(static_cast<int32_t>(milliwatts / 1000));
   }
 }

@@ -99,7 +99,10 @@ void GroupTiming::WatchKernels() {
     v1::Measurement& measurement = *program.result.mutable_measurement();
     const absl::Status status =
         context_.kernels->Watch(*program.loaded, measurement);
-    if (!status.ok()) Fail(program, v1::CRASHED, status);
+    if (!status.ok()) {
+      Fail(program, v1::CRASHED, status);
+      continue;
+    }
     // The device still feels the runs.
     if (context_.sensors != nullptr) {
       *measurement.mutable_sensors() = context_.sensors->Read();

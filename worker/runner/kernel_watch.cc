@@ -1,8 +1,7 @@
 #include "worker/runner/kernel_watch.h"
 
-#include <time.h>
-
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "worker/collect/kernel_times.h"
 
@@ -13,21 +12,15 @@ constexpr int kWatchedRuns = 5;
 // Two collectors that differ by more are not both right.
 constexpr double kAgreement = 0.02;
 
-int64_t ReadRealtime() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return absl::ToInt64Nanoseconds(absl::DurationFromTimespec(now));
-}
-
 absl::StatusOr<std::vector<collect::Window>> RunWatched(
     BenchmarkedProgram& program) {
   std::vector<collect::Window> windows;
   for (int run = 0; run <= kWatchedRuns; ++run) {
     collect::Window window;
-    window.begin_ns = ReadRealtime();
+    window.begin_ns = absl::GetCurrentTimeNanos();
     ASSIGN_OR_RETURN(const pjrt::Execution execution,
                      program.Run(run % program.buffer_sets()));
-    window.end_ns = ReadRealtime();
+    window.end_ns = absl::GetCurrentTimeNanos();
     if (run > 0) windows.push_back(window);
   }
   return windows;

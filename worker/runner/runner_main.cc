@@ -140,6 +140,13 @@ std::string PluginVersion(const pjrt::Plugin& plugin,
                       plugin.api_version());
 }
 
+// Null: a CPU, or the machine has no NVML.
+std::unique_ptr<devices::Sensors> OpenSensors(const pjrt::Client& client) {
+  if (client.platform_name() == "cpu") return nullptr;
+  auto sensors = devices::Sensors::Open();
+  return sensors.ok() ? *std::move(sensors) : nullptr;
+}
+
 absl::StatusOr<v1::DeviceFingerprint> MakeFingerprint(
     const pjrt::Plugin& plugin, const pjrt::Client& client) {
   v1::DeviceFingerprint fingerprint;
@@ -160,8 +167,8 @@ absl::StatusOr<v1::DeviceFingerprint> MakeFingerprint(
   const auto bytes = client.DeviceMemoryBytes();
   if (bytes.ok()) fingerprint.set_memory_gib(devices::RoundToGib(*bytes));
   devices::DescribeDriver(fingerprint);
-  const auto sensors = devices::Sensors::Open();
-  if (sensors.ok()) (*sensors)->Describe(fingerprint);
+  const auto sensors = OpenSensors(client);
+  if (sensors != nullptr) sensors->Describe(fingerprint);
   return fingerprint;
 }
 
@@ -175,10 +182,7 @@ absl::StatusOr<v1::RunnerEvent> DescribeDevices(const pjrt::Plugin& plugin,
   ready.set_platform_version(PluginVersion(plugin, client));
   ready.set_device_count(client.device_count());
   ready.set_device_kind(client.device_kind());
-  ready.set_memory_bytes(options.device_bytes /
-                         (client.platform_name() == "cpu"
-                              ? client.device_count()
-                              : client.resident_count()));
+  ready.set_memory_bytes(options.device_bytes / client.resident_count());
   if (with_fingerprint) {
     ASSIGN_OR_RETURN(*ready.mutable_fingerprint(),
                      MakeFingerprint(plugin, client));
@@ -245,10 +249,8 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   if (calm != nullptr && absl::SimpleAtoi(calm, &seconds)) {
     options.quiet.calm_limit = absl::Seconds(seconds);
   }
-  const auto sensors = devices::Sensors::Open();
-  if (client->platform_name() != "cpu" && sensors.ok()) {
-    options.sensors = sensors->get();
-  }
+  const auto sensors = OpenSensors(*client);
+  options.sensors = sensors.get();
   options.progress = progress.get();
   std::vector<std::string> notes;
   KernelWatch kernels(
