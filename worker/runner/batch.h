@@ -32,6 +32,7 @@
 
 #include "absl/status/status.h"
 #include "proto/v1/job.pb.h"
+#include "worker/collect/kernel_watch.h"
 #include "worker/devices/sensors.h"
 #include "worker/pjrt/client.h"
 #include "worker/runner/anchors.h"
@@ -40,7 +41,6 @@
 #include "worker/runner/executable_cache.h"
 #include "worker/runner/group_timing.h"
 #include "worker/runner/input_cache.h"
-#include "worker/runner/kernel_watch.h"
 #include "worker/runner/quiet_period.h"
 #include "worker/sandbox/event_stream.h"
 #include "worker/timing/protocol.h"
@@ -57,7 +57,7 @@ struct BatchOptions {
   QuietMachine quiet;  // what it points to outlives the batch
   sandbox::ProgressPage* progress = nullptr;
   const devices::Sensors* sensors = nullptr;  // null: there are none
-  KernelWatch* kernels = nullptr;             // null: nothing tells of kernels
+  collect::KernelWatch* kernels = nullptr;    // null: nothing tells of kernels
   std::string executables_folder;  // of the batch; empty: none is kept
   std::string machine_notes;       // for the rows
 };

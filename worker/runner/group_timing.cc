@@ -97,8 +97,12 @@ void GroupTiming::WatchKernels() {
       context_.progress->BeginRun(program.number);
     }
     v1::Measurement& measurement = *program.result.mutable_measurement();
-    const absl::Status status =
-        context_.kernels->Watch(*program.loaded, measurement);
+    const absl::Status status = context_.kernels->Watch(
+        [&](int run) {
+          return program.loaded->Run(run % program.loaded->buffer_sets())
+              .status();
+        },
+        program.loaded->collective_names(), measurement);
     if (!status.ok()) {
       Fail(program, v1::CRASHED, status);
       continue;

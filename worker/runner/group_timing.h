@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "proto/v1/profile.pb.h"
+#include "worker/collect/kernel_watch.h"
 #include "worker/devices/sensors.h"
 #include "worker/runner/anchors.h"
 #include "worker/runner/benchmarked_program.h"
 #include "worker/runner/collective_timer.h"
-#include "worker/runner/kernel_watch.h"
 #include "worker/runner/quiet_period.h"
 #include "worker/sandbox/event_stream.h"
 #include "worker/sandbox/progress_page.h"
@@ -49,7 +49,7 @@ struct TimingContext {
   const Anchors* anchors = nullptr;
   sandbox::ProgressPage* progress = nullptr;
   const devices::Sensors* sensors = nullptr;
-  KernelWatch* kernels = nullptr;
+  collect::KernelWatch* kernels = nullptr;
   std::string machine_notes;  // how the processors and memory are kept
   std::string device_id;
   int protocol_version = 0;

@@ -22,6 +22,7 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "worker/collect/find_collectors.h"
+#include "worker/collect/kernel_watch.h"
 #include "worker/devices/fingerprint.h"
 #include "worker/devices/idle_spinner.h"
 #include "worker/devices/load_watch.h"
@@ -30,7 +31,6 @@
 #include "worker/devices/timing_lock.h"
 #include "worker/runner/allocator.h"
 #include "worker/runner/batch.h"
-#include "worker/runner/kernel_watch.h"
 #include "worker/sandbox/progress_page.h"
 #include "worker/sandbox/restrictions.h"
 
@@ -253,7 +253,7 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   options.sensors = sensors.get();
   options.progress = progress.get();
   std::vector<std::string> notes;
-  KernelWatch kernels(
+  collect::KernelWatch kernels(
       collect::FindCollectors(plugin, client->platform_name(), notes));
   if (!kernels.is_empty()) options.kernels = &kernels;
   for (const std::string& note : notes) std::cerr << note << "\n";

@@ -1,25 +1,24 @@
-#include "worker/runner/kernel_watch.h"
+#include "worker/collect/kernel_watch.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "worker/collect/kernel_times.h"
 
-namespace meshwright::worker::runner {
+namespace meshwright::worker::collect {
 namespace {
 
 constexpr int kWatchedRuns = 5;
 // Two collectors that differ by more are not both right.
 constexpr double kAgreement = 0.02;
 
-absl::StatusOr<std::vector<collect::Window>> RunWatched(
-    BenchmarkedProgram& program) {
-  std::vector<collect::Window> windows;
+absl::StatusOr<std::vector<Window>> RunWatched(
+    const std::function<absl::Status(int)>& run_once) {
+  std::vector<Window> windows;
   for (int run = 0; run <= kWatchedRuns; ++run) {
-    collect::Window window;
+    Window window;
     window.begin_ns = absl::GetCurrentTimeNanos();
-    ASSIGN_OR_RETURN(const pjrt::Execution execution,
-                     program.Run(run % program.buffer_sets()));
+    RETURN_IF_ERROR(run_once(run));
     window.end_ns = absl::GetCurrentTimeNanos();
     if (run > 0) windows.push_back(window);
   }
@@ -28,20 +27,20 @@ absl::StatusOr<std::vector<collect::Window>> RunWatched(
 
 }  // namespace
 
-absl::Status KernelWatch::Watch(BenchmarkedProgram& program,
+absl::Status KernelWatch::Watch(const std::function<absl::Status(int)>& run,
+                                const std::set<std::string>& collectives,
                                 v1::Measurement& measurement) {
   for (auto it = collectors_.begin(); it != collectors_.end();) {
-    collect::KernelCollector& collector = **it;
+    KernelCollector& collector = **it;
     v1::KernelTimes& times = *measurement.add_kernel_times();
     absl::Status status = collector.Start();
     if (status.ok()) {
-      const auto windows = RunWatched(program);
+      const auto windows = RunWatched(run);
       const auto collection = collector.Stop();
       RETURN_IF_ERROR(windows.status());
       status = collection.status();
       if (status.ok()) {
-        times = collect::SumKernels(*collection, *windows,
-                                    program.collective_names());
+        times = SumKernels(*collection, *windows, collectives);
       }
     }
     times.set_collector(collector.name());
@@ -57,8 +56,7 @@ absl::Status KernelWatch::Watch(BenchmarkedProgram& program,
                         measurement.kernel_times(1).faults().empty();
   if (have_two) {
     v1::KernelTimes& second = *measurement.mutable_kernel_times(1);
-    const double apart =
-        collect::CompareBusyTimes(measurement.kernel_times(0), second);
+    const double apart = CompareBusyTimes(measurement.kernel_times(0), second);
     if (apart > kAgreement) {
       second.add_faults(absl::StrCat("the collectors differ by ",
                                      static_cast<int>(apart * 1000) / 10.0,
@@ -68,4 +66,4 @@ absl::Status KernelWatch::Watch(BenchmarkedProgram& program,
   return {};
 }
 
-}  // namespace meshwright::worker::runner
+}  // namespace meshwright::worker::collect
