@@ -10,7 +10,7 @@
 // everything is free. A step over several mesh axes takes the largest alpha and
 // the largest beta of them.
 // Units: seconds, seconds per byte. Threads: pure functions.
-// Source: design, section 8 (Link).
+// Source: docs/formats/links.md.
 #ifndef MESHWRIGHT_BASE_LINK_H_
 #define MESHWRIGHT_BASE_LINK_H_
 

@@ -14,7 +14,7 @@
 // In → Out: the measured row, work and mesh of both → a row with
 // estimate_error_ns. The meshes have equally many axes, and none of one device
 // where the other has more.
-// Source: design, section 8 (Link).
+// Source: docs/formats/links.md.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_CROSS_MESH_ESTIMATE_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_CROSS_MESH_ESTIMATE_H_
 

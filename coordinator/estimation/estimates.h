@@ -8,7 +8,7 @@
 // type that were measured whole. The margin (margin.h) follows from how far
 // these are from their estimates. An estimate's noise is its margin: wider than
 // that of any measurement. Shapes: by type of the space, then by configuration.
-// Source: design, section 4 ("Fewer programs than CFP, same plan").
+// Source: docs/decisions/pruning-by-halves.md.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_
 

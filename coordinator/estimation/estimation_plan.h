@@ -24,7 +24,7 @@
 //                        by which values become smaller, or to those that are
 //                        recomputed
 // In -> Out: analysis and profile space -> a plan per type of the space.
-// Source: design, section 4 ("Fewer programs than CFP, same plan").
+// Source: docs/decisions/pruning-by-halves.md.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATION_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATION_PLAN_H_
 

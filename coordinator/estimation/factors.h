@@ -14,7 +14,7 @@
 //   dim 1    whole        dim 1               1        1
 //
 // In -> Out: a segment type -> a row per configuration, a number per factor.
-// Source: design, section 4 ("Fewer programs than CFP, same plan").
+// Source: docs/decisions/pruning-by-halves.md.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_FACTORS_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_FACTORS_H_
 

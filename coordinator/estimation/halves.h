@@ -13,7 +13,7 @@
 // In -> Out: analysis and profile space -> the profile space of the step cut
 // once more, and for every configuration the two of the halves.
 // Shapes: `types[t]` belongs to type t of the whole space.
-// Source: design, section 4 ("Fewer programs than CFP, same plan").
+// Source: docs/decisions/pruning-by-halves.md.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_HALVES_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_HALVES_H_
 

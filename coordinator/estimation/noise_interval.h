@@ -16,7 +16,7 @@
 // kFewSamples of its time; a row without samples counts as exact (no device
 // wrote it). An estimated row states its own error.
 // In → Out: a measurement → the noise of its minimum.
-// Source: design, section 5 (minimum, near-ties); order statistics.
+// Source: docs/decisions/measuring.md; order statistics.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_NOISE_INTERVAL_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_NOISE_INTERVAL_H_
 

@@ -7,7 +7,7 @@
 // own time.
 // In -> Out: rows as measured -> rows on one base. Rows without anchors stay.
 // Units: factors are ratios of times. Threads: pure functions.
-// Source: design, section 5 ("Anchors").
+// Source: docs/decisions/measuring.md.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_TIME_BASE_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_TIME_BASE_H_
 

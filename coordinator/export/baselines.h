@@ -8,7 +8,7 @@
 //   map   and by roofline and links (op_level.h)
 // On axes that the request opens beside the searched one, all take the batch.
 // Threads: pure functions.
-// Source: papers/cfp.txt 5 (PyTorch, Megatron); design, section 9 (`validate`).
+// Source: papers/cfp.txt 5 (PyTorch, Megatron); docs/formats/validate.md.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_
 

@@ -4,8 +4,7 @@
 // number of trips; any other has not. The elements that a loop carries stay
 // alive as a whole. An element that enters a trip needs the value it enters the
 // next one with. In -> Out: the condition's message and the carried values ->
-// trips in Loop. Source: the while operation of OpenXLA; design, section 4
-// ("pairs `while` loops that are scans over layers").
+// trips in Loop. Source: the while operation of OpenXLA.
 #ifndef MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
 #define MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
 

@@ -15,7 +15,7 @@
 // Threads: any. Renew waits for the database; nothing else does.
 // Errors: those of the store; CheckLeads gives kUnavailable with the address of
 // the leader.
-// Source: design, section 6.
+// Source: docs/decisions/durable-plans.md.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_LEADERSHIP_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_LEADERSHIP_H_
 

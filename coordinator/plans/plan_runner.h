@@ -32,7 +32,7 @@
 // kUnimplemented without Dependencies::cover. Where a store is away in mid-plan
 // (profiledb/store/away.h), or takes no end of the plan, the plan is put aside:
 // it waits, and is run again after one second, two, four, up to a minute.
-// Source: design, sections 1 and 6.
+// Source: docs/decisions/durable-plans.md.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
 

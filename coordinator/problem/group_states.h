@@ -14,7 +14,7 @@
 // within the model: bytes kept, plus the largest transient.
 // In -> Out: the configurations of a type, how long its longest run is -> its
 // states; two states -> whether one may follow the other.
-// Source: papers/map_colossal_auto.txt 5.2; design, section 7.
+// Source: papers/map_colossal_auto.txt 5.2; docs/decisions/op-level-plans.md.
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_GROUP_STATES_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_GROUP_STATES_H_
 

@@ -6,7 +6,6 @@
 // more than was predicted, and a plan that fits must fit. So a share of the
 // memory stays free.
 // Units: bytes of one device. Threads: pure functions.
-// Source: design, section 6 (headroom).
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_MEMORY_LIMIT_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_MEMORY_LIMIT_H_
 

@@ -10,7 +10,6 @@
 // In → Out: analysis, profile space, configurations of a problem → groups.
 // Shapes: `decision[t][i]` is for configuration i of type t of the problem;
 // types that share nothing have no group and no decisions.
-// Source: design, section 4 ("Shared parameters").
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_SHARED_PARAMETER_GROUPS_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_SHARED_PARAMETER_GROUPS_H_
 

@@ -5,7 +5,7 @@
 // an interrupted plan leaves a store from which `--no-wait` makes one. Which
 // programs are measured does not depend on it.
 // Errors: none; where the op-level solver finds no plan, the order stays.
-// Source: papers/map_colossal_auto.txt 5.1; design, section 7.
+// Source: papers/map_colossal_auto.txt 5.1; docs/decisions/op-level-plans.md.
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_MEASUREMENT_ORDER_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_MEASUREMENT_ORDER_H_
 

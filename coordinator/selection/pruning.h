@@ -20,7 +20,7 @@
 // and the open ones to measure next, the most promising first. These are the
 // ones that no open rival is expected to exclude once it is measured.
 // Errors: none.
-// Source: design, section 4 ("Fewer programs than CFP, same plan").
+// Source: docs/decisions/pruning-by-halves.md.
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_PRUNING_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_PRUNING_H_
 

@@ -12,7 +12,7 @@
 //   Next ─▶ measure ─▶ Next ─▶ measure ─▶ ... ─▶ nothing to measure: verdicts
 //
 // Errors: those of the search (memory_multiplier.h).
-// Source: design, section 4 ("Fewer programs than CFP, same plan").
+// Source: docs/decisions/pruning-by-halves.md.
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_
 

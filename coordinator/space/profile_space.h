@@ -12,7 +12,7 @@
 // Threads: pure functions; BuildProfileSpace uses all cores.
 // Errors: CheckConfigurations returns kInvalidArgument where the request's
 // prohibitions leave a segment no configuration.
-// Source: papers/cfp.txt 4.2, Eq. 7; design, section 4.
+// Source: papers/cfp.txt 4.2, Eq. 7.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROFILE_SPACE_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROFILE_SPACE_H_
 

@@ -8,7 +8,7 @@
 // minimum times, because minima repeat best on processors that are kept awake.
 // Programs are profiled at different moments. So a plan's own drift takes its
 // own programs as measured now, and the machine's drift for the rest.
-// Source: design, section 9 (validate).
+// Source: docs/formats/validate.md.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_DRIFT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_DRIFT_H_
 

@@ -20,8 +20,8 @@
 // In -> Out: the measured rows of one key, newest first, at least one -> which
 // is chosen, quality, spread. The result depends on their order only in 4.
 // Units: nanoseconds. Threads: pure functions.
-// Source: design, sections 5 and 6; 1.4826 makes the median absolute deviation
-// of a normal distribution its standard deviation.
+// Source: docs/decisions/measuring.md; 1.4826 makes the median absolute
+// deviation of a normal distribution its standard deviation.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_SUMMARY_H_
 #define MESHWRIGHT_PROFILEDB_STORE_SUMMARY_H_
 

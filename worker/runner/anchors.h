@@ -10,7 +10,7 @@
 // The program of an anchor is frozen: another program needs another name.
 // Ownership: holds device memory while it lives; must not outlive the client.
 // Threads: one. Errors: those of compiling and executing.
-// Source: design, section 5 ("Anchors").
+// Source: docs/decisions/measuring.md.
 #ifndef MESHWRIGHT_WORKER_RUNNER_ANCHORS_H_
 #define MESHWRIGHT_WORKER_RUNNER_ANCHORS_H_
 

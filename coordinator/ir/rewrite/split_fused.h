@@ -6,8 +6,7 @@
 // or concatenated. A contiguous tile of the fused output would cross the parts,
 // so no column strategy could survive the slices. After the split every part is
 // a contraction of its own. The parameter keeps its contiguous tile.
-// Source: design, section 4 ("Fused QKV"); every step is an identity of linear
-// algebra.
+// Source: every step is an identity of linear algebra.
 #ifndef MESHWRIGHT_COORDINATOR_IR_REWRITE_SPLIT_FUSED_H_
 #define MESHWRIGHT_COORDINATOR_IR_REWRITE_SPLIT_FUSED_H_
 

@@ -2,7 +2,7 @@
 //
 // Concept: a block grows from one or more root contractions along dimension
 // links for as long as the dimensions it may be split along survive. Rules
-// (design, section 4):
+// (docs/decisions/segmentation.md):
 //   (a) a contraction joins if it has batch dimensions and all of them carry
 //       dimensions of the block; any other opens a block
 //   (b) roots with no path between them that meet in a joining contraction or
@@ -15,7 +15,7 @@
 // forward operation's block. The order is contraction depth, then structural
 // hash, never text order.
 // Source: papers/cfp.txt 3.2, Eq. 2, Algorithm 1; where we differ and why:
-// design, section 4.
+// docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BLOCKS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BLOCKS_H_
 

@@ -14,7 +14,7 @@
 //   block | norm  add  norm | consumer        norm, add behind the block: the
 //     \_____________/                         residual ends there too
 //
-// Source: design, section 4 ("cut where one tensor crosses").
+// Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BOUNDARY_PLACEMENT_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BOUNDARY_PLACEMENT_H_
 

@@ -21,7 +21,7 @@
 //                      reads of the forward pass is recomputed
 // Shapes: a RootSplit names one dimension per operand and output; none where
 // that tensor is whole on every device.
-// Source: papers/cfp.txt 3.3; design, section 4 ("Strategies").
+// Source: papers/cfp.txt 3.3; docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_STRATEGY_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_STRATEGY_H_
 

@@ -8,7 +8,7 @@
 // forward. Names are never read.
 // In -> Out: ir::Module -> ForwardBackward, vectors indexed by ValueId.
 // Errors: kInvalidArgument when a step with state has no loss output.
-// Source: design, section 4 ("Forward and backward").
+// Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
 

@@ -8,7 +8,7 @@
 // parameter the gradient flows to. A backward contraction that shares both
 // operands with f is a recomputation of it.
 // In -> Out: module, direction -> one GradientMatch per matched contraction.
-// Source: design, section 4 ("Forward and backward").
+// Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENTS_H_
 

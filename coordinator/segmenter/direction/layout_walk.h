@@ -7,9 +7,7 @@
 // hide it, too. A walk follows them up to the base and keeps, for every
 // dimension of the start, the dimension of the current value behind it. Shapes:
 // `dims[i]` belongs to dimension i of the start; -1 where a reshape mixes
-// dimensions. Source: design, section 4 ("looked at through layout operations,
-// convert, reverse, optimization-barrier, tuples, loop carries and
-// dynamic-slices of a stack").
+// dimensions. Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
 

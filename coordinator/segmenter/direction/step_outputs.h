@@ -8,7 +8,7 @@
 // a contraction f of a loss. If it reads what f reads and follows from f, the
 // output is no loss. A cotangent of f does that; another head on the same trunk
 // does not.
-// Source: design, section 4 ("Forward and backward").
+// Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
 

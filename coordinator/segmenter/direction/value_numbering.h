@@ -8,8 +8,7 @@
 // shape and number.
 // In -> Out: module and operation hashes (hash.h) -> by ValueId the first value
 // of its class.
-// Source: design, section 4 ("a contraction that shares both operands with f is
-// a recomputation").
+// Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_VALUE_NUMBERING_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_VALUE_NUMBERING_H_
 

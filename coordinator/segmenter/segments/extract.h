@@ -7,8 +7,7 @@
 // fingerprints are the same program, value by value. A decision for one holds
 // for the other index by index.
 // In -> Out: module, segment plan -> one graph per segment.
-// Source: papers/cfp.txt 4.1; design, section 4 ("Equal means equal canonical
-// programs").
+// Source: papers/cfp.txt 4.1; docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_EXTRACT_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_EXTRACT_H_
 

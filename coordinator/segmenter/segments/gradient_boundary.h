@@ -12,7 +12,7 @@
 //
 // Paths are counted modulo a prime, from the top and from the bottom. A vertex
 // on every path is one whose two counts multiply to the total.
-// Source: design, section 4 ("Forward and backward").
+// Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_GRADIENT_BOUNDARY_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_GRADIENT_BOUNDARY_H_
 

@@ -8,8 +8,7 @@
 // without contractions (random bits) form no group.
 // In -> Out: module, gradient matches -> LoopGroups.
 // Shapes: `of_loop` by LoopId, none where the loop is in no group; the loops
-// inside one of a group belong to it. Source: design, section 4 ("Rolled
-// loops").
+// inside one of a group belong to it. Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_LOOP_GROUPS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_LOOP_GROUPS_H_
 

@@ -11,8 +11,8 @@
 // that read only constants, iota and scalars belong to nobody: every segment
 // recomputes them. The loops over layers of one group (loop_groups.h) are one
 // segment, however many configurations it has. In -> Out: blocks, gradient
-// matches -> SegmentPlan. Source: papers/cfp.txt 4.1, Eq. 7; design, section 4
-// ("Segments").
+// matches -> SegmentPlan. Source: papers/cfp.txt 4.1, Eq. 7;
+// docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENTS_H_
 

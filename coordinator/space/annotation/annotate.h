@@ -12,7 +12,7 @@
 // value, and the splits in which contractions read their operands.
 // Shapes: a split is a dimension of the value, or kWhole.
 // Threads: pure function.
-// Source: papers/cfp.txt 3.3, Fig. 5; design, section 4 ("Programs").
+// Source: papers/cfp.txt 3.3, Fig. 5.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_ANNOTATE_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_ANNOTATE_H_
 

@@ -13,7 +13,7 @@
 // whole in both, each with its reason (`configurations` left at 0). Threads:
 // pure function.
 // Source: Korthikanti et al., Reducing Activation Recomputation in Large
-// Transformer Models (2022), 4.2.2; design, section 4 ("Strategies").
+// Transformer Models (2022), 4.2.2.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SEQUENCE_SPLIT_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SEQUENCE_SPLIT_H_
 

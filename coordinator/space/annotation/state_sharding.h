@@ -12,7 +12,7 @@
 // gradient to the stack of gradients.
 // In -> Out: the annotation without the switch -> with it.
 // Threads: pure functions.
-// Source: Rajbhandari et al., ZeRO (2020); design, section 4 ("Strategies").
+// Source: Rajbhandari et al., ZeRO (2020).
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_STATE_SHARDING_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_STATE_SHARDING_H_
 

@@ -5,8 +5,6 @@
 // nearest operation at which the split ended. Without one, the blocks beside
 // the boundary had nothing to split. In -> Out: the splitter's final labels,
 // and a boundary's value -> the reason. Threads: one at a time.
-// Source: design, section 4 ("Strategies": refused per strategy with the
-// reason).
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
 

@@ -16,7 +16,6 @@
 // reads: end_configurations.h.
 // Shapes: `values` are by `from_value`.
 // Threads: pure functions.
-// Source: design, section 4 ("Shared parameters").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_
 

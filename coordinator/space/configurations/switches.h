@@ -1,7 +1,7 @@
 // The variants of a configuration: its switches, and the pins of a request.
 //
 // Threads: pure functions.
-// Source: design, section 4 ("Strategies"); docs/decisions/segment-switches.md.
+// Source: docs/decisions/segment-switches.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_SWITCHES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_SWITCHES_H_
 

@@ -5,7 +5,7 @@
 // resharding program; equal pairs of types with equal tensors share a Boundary.
 // Shapes: value indices of the two segments' graphs.
 // Threads: pure function.
-// Source: papers/cfp.txt 4.2; design, section 4 ("Segments": boundary).
+// Source: papers/cfp.txt 4.2; docs/decisions/program-keys.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
 

@@ -7,7 +7,7 @@
 // order one through any depth. First moments are small, so that an error in a
 // gradient shows in the outputs of the step. Equal arguments get equal seeds,
 // so that every sharding of a program sees the same numbers. Threads: pure
-// functions. Source: design, section 4 ("Inputs of a profile run").
+// functions. Source: docs/decisions/program-keys.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_
 

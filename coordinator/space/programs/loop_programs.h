@@ -10,8 +10,7 @@
 // corrections of the configuration. With `part` the same of a part of the
 // segment, without what stands outside of loops that are looked through.
 // Threads: pure functions, one per ProgramSet.
-// Source: design, section 4 ("Rolled loops": trip counts 2 and 4,
-// "Accumulation: loop x n + update x 1").
+// Source: docs/decisions/program-keys.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_LOOP_PROGRAMS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_LOOP_PROGRAMS_H_
 

@@ -8,7 +8,7 @@
 // were fingerprints have keys of an unknown machine: device kind and plugin
 // version in its place.
 // Threads: pure functions.
-// Source: design, section 4 ("Programs") and section 5 ("Keys").
+// Source: docs/decisions/program-keys.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_KEY_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_KEY_H_
 

@@ -3,7 +3,7 @@
 // Concept: one copy of the activation into the sharding its reader wants, and
 // one copy back for each gradient that returns.
 // Threads: pure function.
-// Source: papers/cfp.txt 4.2; design, section 4 ("Programs").
+// Source: papers/cfp.txt 4.2; docs/decisions/program-keys.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_RESHARDING_PROGRAM_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_RESHARDING_PROGRAM_H_
 

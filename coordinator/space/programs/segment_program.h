@@ -5,7 +5,7 @@
 // operand in another split than it has, a copy with that split stands between
 // them. The partitioner thus chooses nothing.
 // Threads: pure functions.
-// Source: papers/cfp.txt 4.2; design, section 4 ("Programs").
+// Source: papers/cfp.txt 4.2; docs/decisions/program-keys.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_SEGMENT_PROGRAM_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_SEGMENT_PROGRAM_H_
 

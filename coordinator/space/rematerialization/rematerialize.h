@@ -14,8 +14,7 @@
 // that the backward pass reads enters the segment anyway. Shapes: by value of
 // the graph, except `gradients`.
 // Threads: pure functions.
-// Source: papers/map_colossal_auto.txt 5.2, one stage of a chain; design,
-// section 7 ("recompute as one more configuration of each segment").
+// Source: papers/map_colossal_auto.txt 5.2, one stage of a chain.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_REMATERIALIZE_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_REMATERIALIZE_H_
 

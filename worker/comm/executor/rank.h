@@ -19,7 +19,7 @@
 // network: the leader may die while it says COMMIT. Those that heard it, or of
 // it, have then published, and the others say that they cannot know
 // (docs/decisions/resharding-executor.md).
-// Source: papers/cross_mesh_resharding.txt, section 3; design.md section 8.
+// Source: papers/cross_mesh_resharding.txt, section 3.
 #ifndef MESHWRIGHT_WORKER_COMM_EXECUTOR_RANK_H_
 #define MESHWRIGHT_WORKER_COMM_EXECUTOR_RANK_H_
 

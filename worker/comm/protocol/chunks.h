@@ -9,7 +9,7 @@
 // least (less is all header). It holds 8 MiB at most, so that a rank hears of a
 // lost peer between two chunks.
 // Source: papers/cross_mesh_resharding.txt, section 3.1, T^bc, with the alpha
-// per chunk that it leaves out; design.md section 8, link model.
+// per chunk that it leaves out.
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_CHUNKS_H_
 #define MESHWRIGHT_WORKER_COMM_PROTOCOL_CHUNKS_H_
 

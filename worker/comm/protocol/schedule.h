@@ -3,7 +3,7 @@
 // In → Out: a valid plan → start and end per task, and the last end. The rule
 // is that of plan.h: in the given order, each as soon as its ports are free.
 // Units: seconds. With t = size x beta, a broadcast takes t whatever its
-// receivers (design.md section 8). send_receive takes t per receiver,
+// receivers. send_receive takes t per receiver,
 // local_all_gather t per node, global_all_gather 2 t (paper, section 3.1; with
 // one receiver t). Alpha is left out: these are bounds to hold runs against.
 // Source: papers/cross_mesh_resharding.txt, Eqs. 1-3 and section 3.1.
