@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "base/partial_file.h"
@@ -49,6 +51,13 @@ absl::Status WriteFile(const std::string& path, std::string_view content) {
   ASSIGN_OR_RETURN(PartialFile file, PartialFile::Create(path));
   RETURN_IF_ERROR(file.Write(content));
   return file.Commit();
+}
+
+std::string FindTemporaryFolder() {
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path(error);
+  return error ? "/tmp" : folder.string();
 }
 
 }  // namespace meshwright::base

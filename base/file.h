@@ -20,6 +20,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // content and a full disk loses nothing.
 absl::Status WriteFile(const std::string& path, std::string_view content);
 
+// $TMPDIR, or /tmp where that is no folder.
+std::string FindTemporaryFolder();
+
 }  // namespace meshwright::base
 
 #endif  // MESHWRIGHT_BASE_FILE_H_

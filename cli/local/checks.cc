@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "cli/local/store.h"
 #include "cli/text/format.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 #include "profiledb/open.h"
 #include "worker/sandbox/runner_process.h"
 
@@ -157,7 +157,7 @@ Check CheckDisk(const std::string& path) {
 Check CheckCoordinator(const std::string& address,
                        const base::ChannelSecurity& security) {
   const auto client =
-      service::PlanningClient::Connect(address, security, absl::Seconds(2));
+      client::PlanningClient::Connect(address, security, absl::Seconds(2));
   if (absl::IsInvalidArgument(client.status())) {
     return {"coordinator", State::kFail, std::string(client.status().message()),
             "give --ca, --cert, --key and --token-file as for other verbs"};

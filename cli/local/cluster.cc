@@ -211,6 +211,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   coordinator.cover = MakeCoverageFunction(coordinator.profiles);
   coordinator.questions = MakePlanQuestions(coordinator.profiles);
   coordinator.plans = options.plans;
+  coordinator.store = options.store_path;
   coordinator.listen_address =
       options.listen_address.empty() ? socket : options.listen_address;
   if (!options.listen_address.empty()) coordinator.local_address = socket;

@@ -48,6 +48,7 @@ class LocalCluster {
     store::ProfileStore* store = nullptr;
     // Keeps the plans; null: they end with the cluster.
     store::PlanStore* plans = nullptr;
+    std::string store_path;      // of both; empty: no backups over RPC
     std::string listen_address;  // empty: the unix socket alone
     bool shares_store = false;   // with other coordinators
     std::string advertised_address;

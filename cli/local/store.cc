@@ -40,6 +40,12 @@ absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path) {
   return opened;
 }
 
+absl::StatusOr<std::unique_ptr<client::PlanningClient>> ConnectTo(
+    const StoreAddress& address) {
+  return client::PlanningClient::Connect(
+      address.coordinator, base::WithEnvironment(address.security));
+}
+
 absl::StatusOr<std::string> FindModel(const v1::Plan& plan,
                                       const std::string& path,
                                       store::ProfileStore* store) {

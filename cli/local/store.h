@@ -8,6 +8,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "cli/flags/store_address.h"
+#include "coordinator/client/planning_client.h"
 #include "profiledb/ownership.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
@@ -35,6 +37,11 @@ struct CoordinatorStore {
 };
 // Errors also: those of store::StoreOwnership.
 absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path);
+
+// The coordinator that the address names. Errors: those of
+// PlanningClient::Connect.
+absl::StatusOr<std::unique_ptr<client::PlanningClient>> ConnectTo(
+    const StoreAddress& address);
 
 // The bytes of the plan's model: from `path`, or from the store if it is empty.
 absl::StatusOr<std::string> FindModel(const v1::Plan& plan,

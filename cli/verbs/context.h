@@ -58,9 +58,6 @@ Verb<Flags> AddVerb(CLI::App& parent, Context& context, const std::string& name,
           flags.get()};
 }
 
-// --store of the verbs that look after one.
-void AddStoreFlag(CLI::App& verb, std::string& path);
-
 }  // namespace meshwright::cli
 
 #endif  // MESHWRIGHT_CLI_VERBS_CONTEXT_H_

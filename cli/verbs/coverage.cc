@@ -14,12 +14,13 @@
 #include "cli/flags/plan_file.h"
 #include "cli/flags/plan_flags.h"
 #include "cli/flags/security_flags.h"
+#include "cli/flags/store_address.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/text/coverage_text.h"
 #include "cli/text/json.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 
 namespace meshwright::cli {
 namespace {
@@ -52,8 +53,8 @@ absl::StatusOr<v1::CoverageReport> AskForCoverage(
   RETURN_IF_ERROR(ToDeviceSpec(flags.plan.devices, 1, false).status());
   ASSIGN_OR_RETURN(
       const auto client,
-      service::PlanningClient::Connect(flags.coordinator,
-                                       base::WithEnvironment(flags.security)));
+      client::PlanningClient::Connect(flags.coordinator,
+                                      base::WithEnvironment(flags.security)));
   return client->CoverPlan(request);
 }
 

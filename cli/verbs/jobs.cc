@@ -9,12 +9,12 @@
 #include "cli/text/jobs_text.h"
 #include "cli/text/json.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 
 namespace meshwright::cli {
 namespace {
 
-using service::PlanningClient;
+using client::PlanningClient;
 
 struct TableFlags {
   std::string address = kDefaultAddress;

@@ -19,8 +19,8 @@
 #include "cli/text/stages_text.h"
 #include "cli/verbs/plan_watching.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/planning/symbolic_plan.h"
-#include "coordinator/service/planning_client.h"
 
 namespace meshwright::cli {
 namespace {
@@ -39,8 +39,8 @@ absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
                                         const base::ChannelSecurity& security,
                                         v1::PlanRequest request) {
   const base::Interrupt interrupt;
-  ASSIGN_OR_RETURN(const std::unique_ptr<service::PlanningClient> client,
-                   service::PlanningClient::Connect(address, security));
+  ASSIGN_OR_RETURN(const std::unique_ptr<client::PlanningClient> client,
+                   client::PlanningClient::Connect(address, security));
   v1::SubmitPlanRequest submission;
   *submission.mutable_request() = std::move(request);
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(submission));
@@ -64,8 +64,8 @@ absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));
   const base::Interrupt interrupt;
-  ASSIGN_OR_RETURN(const std::unique_ptr<service::PlanningClient> client,
-                   service::PlanningClient::Connect(cluster->address()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<client::PlanningClient> client,
+                   client::PlanningClient::Connect(cluster->address()));
   ProgressDisplay display(context.err, context.terminal, context.clock);
   return client->MakePlan(
       request,

@@ -9,7 +9,7 @@
 namespace meshwright::cli {
 
 absl::StatusOr<v1::Plan> WatchPlanToEnd(const Context& context,
-                                        service::PlanningClient& client,
+                                        client::PlanningClient& client,
                                         const std::string& id,
                                         const std::stop_token& stop) {
   ProgressDisplay display(context.err, context.terminal, context.clock);

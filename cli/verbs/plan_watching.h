@@ -11,13 +11,13 @@
 
 #include "absl/status/statusor.h"
 #include "cli/verbs/context.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::cli {
 
 absl::StatusOr<v1::Plan> WatchPlanToEnd(const Context& context,
-                                        service::PlanningClient& client,
+                                        client::PlanningClient& client,
                                         const std::string& id,
                                         const std::stop_token& stop);
 

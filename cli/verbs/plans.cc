@@ -21,22 +21,24 @@
 #include "cli/flags/security_flags.h"
 #include "cli/text/difference_text.h"
 #include "cli/text/explanation_text.h"
+#include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/plan_text.h"
 #include "cli/text/plans_text.h"
 #include "cli/text/progress.h"
+#include "cli/text/table.h"
 #include "cli/text/validation_text.h"
 #include "cli/verbs/plan_watching.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/validation/report.h"
 #include "coordinator/validation/staged_report.h"
 
 namespace meshwright::cli {
 namespace {
 
+using client::PlanningClient;
 using nlohmann::ordered_json;
-using service::PlanningClient;
 
 struct Address {
   std::string value = kDefaultAddress;
@@ -286,6 +288,45 @@ absl::Status ValidatePlan(const Context& context, const RunFlags& flags) {
                             : validation::CheckReport(report);
 }
 
+struct QuotasFlags {
+  Address address;
+};
+
+// "3 of 10"; "3" without a limit.
+template <typename Format>
+std::string FormatUse(int64_t used, bool is_limited, int64_t limit,
+                      const Format& format) {
+  return is_limited ? absl::StrCat(format(used), " of ", format(limit))
+                    : format(used);
+}
+
+absl::Status ListQuotas(const Context& context, const QuotasFlags& flags) {
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+  ASSIGN_OR_RETURN(const v1::ListQuotasResponse quotas, client->ListQuotas());
+  if (context.json) {
+    *context.out << ToJson(quotas).dump(2) << "\n";
+    return absl::OkStatus();
+  }
+  const auto count = [](int64_t number) { return absl::StrCat(number); };
+  std::vector<TableRow> rows;
+  for (const v1::NamespaceQuota& it : quotas.namespaces()) {
+    rows.push_back(
+        {it.namespace_(),
+         FormatUse(it.plans(), it.has_max_plans(), it.max_plans(), count),
+         FormatUse(it.module_bytes(), it.has_max_module_bytes(),
+                   it.max_module_bytes(), FormatBytes),
+         it.has_max_programs() ? count(it.max_programs()) : "-"});
+  }
+  *context.out << (rows.empty()
+                       ? "no namespace has a quota or an unfinished plan\n"
+                       : FormatTable({{"namespace", Align::kLeft},
+                                      {"unfinished plans"},
+                                      {"their models"},
+                                      {"programs a plan"}},
+                                     rows));
+  return absl::OkStatus();
+}
+
 OneFlags* AddOne(CLI::App& parent, Context& context, const std::string& name,
                  const std::string& description,
                  absl::Status (*run)(const Context&, const OneFlags&)) {
@@ -372,6 +413,12 @@ void AddPlansVerb(CLI::App& app, Context& context) {
     verb->add_option("--random", flags->random, "number of random plans to add")
         ->check(CLI::Range(0, 1000));
     verb->add_option("--seed", flags->seed, "seed of the random plans");
+    AddAddress(*verb, &flags->address);
+  }
+  {
+    const auto [verb, flags] = AddVerb(
+        *plans, context, "quotas",
+        "list what the plans of each namespace take, and may take", ListQuotas);
     AddAddress(*verb, &flags->address);
   }
 }

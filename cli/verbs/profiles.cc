@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/interrupt.h"
@@ -15,23 +14,28 @@
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
 #include "cli/flags/security_flags.h"
+#include "cli/flags/store_address.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/progress.h"
+#include "cli/text/rows_text.h"
 #include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/planning/plan_metadata.h"
-#include "coordinator/service/planning_client.h"
 #include "coordinator/validation/remeasure_plan.h"
+#include "profiledb/upkeep/store_reports.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::cli {
 namespace {
 
-struct StoreFlags {
-  std::string store;
+struct ShowFlags {
+  std::vector<std::string> keys;
+  std::string team;
+  StoreAddress address;
 };
 
 struct RemeasureFlags {
@@ -47,46 +51,10 @@ struct RemeasureFlags {
 
 struct RetryFlags {
   std::string key;
-  std::string store;
+  StoreAddress address;
 };
 
-std::string QualityName(v1::Quality quality) {
-  return quality == v1::QUALITY_UNSPECIFIED
-             ? "unknown"
-             : absl::AsciiStrToLower(v1::Quality_Name(quality));
-}
-
 // ---- stats
-
-absl::StatusOr<v1::StoreReport> ReportStore(store::ProfileStore& store) {
-  v1::StoreReport report;
-  ASSIGN_OR_RETURN(const store::Statistics statistics, store.Count());
-  for (const auto& [outcome, count] : statistics.profiles) {
-    (*report.mutable_outcomes())[absl::AsciiStrToLower(
-        v1::Outcome_Name(outcome))] = count;
-  }
-  report.set_programs(statistics.programs);
-  report.set_program_bytes(statistics.program_bytes);
-  report.set_compressed_program_bytes(statistics.compressed_program_bytes);
-  std::map<std::string, v1::MachineRows> machines;
-  RETURN_IF_ERROR(store.ForEach([&](const v1::ProfileResult& row,
-                                    const store::Origin& origin) {
-    if (row.outcome() == v1::MEASURED) {
-      ++(*report.mutable_qualities())[QualityName(row.measurement().quality())];
-    }
-    v1::MachineRows& machine = machines[origin.machine];
-    machine.set_machine(origin.machine);
-    machine.set_host(origin.host);
-    machine.set_rows(machine.rows() + 1);
-    return true;
-  }));
-  for (const auto& [digest, machine] : machines) {
-    *report.add_machines() = machine;
-  }
-  ASSIGN_OR_RETURN(const auto quarantine, store.ListQuarantine());
-  report.set_quarantined(static_cast<int64_t>(quarantine.size()));
-  return report;
-}
 
 std::string DescribeStore(const v1::StoreReport& report) {
   const auto list = [](const auto& counts) {
@@ -117,11 +85,60 @@ std::string DescribeStore(const v1::StoreReport& report) {
                   rows));
 }
 
-absl::Status ShowStatistics(const Context& context, const StoreFlags& flags) {
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
-  ASSIGN_OR_RETURN(const v1::StoreReport report, ReportStore(*store));
+absl::StatusOr<v1::StoreReport> FindStatistics(const StoreAddress& address) {
+  if (!address.coordinator.empty()) {
+    ASSIGN_OR_RETURN(const auto client, ConnectTo(address));
+    return client->DescribeStore();
+  }
+  ASSIGN_OR_RETURN(const auto store, OpenStore(address.store));
+  return store::ReportStore(*store);
+}
+
+absl::Status ShowStatistics(const Context& context,
+                            const StoreAddress& address) {
+  ASSIGN_OR_RETURN(const v1::StoreReport report, FindStatistics(address));
   *context.out << (context.json ? ToJson(report).dump(2) + "\n"
                                 : DescribeStore(report));
+  return absl::OkStatus();
+}
+
+// ---- show
+
+absl::StatusOr<v1::RowsReport> FindRows(const ShowFlags& flags) {
+  if (flags.address.coordinator.empty()) {
+    ASSIGN_OR_RETURN(const auto store, OpenStore(flags.address.store));
+    return store::ReportRows(
+        *store, flags.keys,
+        flags.team.empty() ? store::kSharedPool : flags.team);
+  }
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+  v1::LookUpRequest request;
+  request.mutable_keys()->Assign(flags.keys.begin(), flags.keys.end());
+  request.set_namespace_(flags.team);
+  ASSIGN_OR_RETURN(const v1::LookUpResponse found, client->LookUpRows(request));
+  v1::RowsReport report;
+  auto row = found.rows().begin();  // in the order of the keys
+  for (const std::string& key : flags.keys) {
+    v1::RowReport& it = *report.add_rows();
+    it.set_key(key);
+    if (row != found.rows().end() && row->key() == key) {
+      *it.mutable_row() = *row++;
+    }
+  }
+  return report;
+}
+
+absl::Status ShowRows(const Context& context, const ShowFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::RowsReport report, FindRows(flags));
+  *context.out << (context.json ? ToJson(report).dump(2) + "\n"
+                                : FormatRows(report));
+  for (const v1::RowReport& row : report.rows()) {
+    if (!row.has_row()) {
+      return absl::NotFoundError(absl::StrCat(
+          "there is no row of key ", row.key(),
+          "; \"meshwright jobs get\" and remeasure --json name keys"));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -134,7 +151,7 @@ std::string DescribeRemeasured(const v1::RemeasureReport& report) {
         {it.label(),
          it.has_seconds_before() ? FormatSeconds(it.seconds_before()) : "-",
          it.has_seconds_after() ? FormatSeconds(it.seconds_after()) : "failed",
-         QualityName(it.quality_before()), QualityName(it.quality_after()),
+         FormatQuality(it.quality_before()), FormatQuality(it.quality_after()),
          absl::StrCat(it.measurements())});
   }
   const std::string rest =
@@ -185,8 +202,8 @@ absl::StatusOr<v1::RemeasureReport> RemeasureRemotely(
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(
       const auto client,
-      service::PlanningClient::Connect(flags.coordinator,
-                                       base::WithEnvironment(flags.security)));
+      client::PlanningClient::Connect(flags.coordinator,
+                                      base::WithEnvironment(flags.security)));
   return client->RemeasurePlan(MakeRemeasureRequest(flags), progress,
                                interrupt.token());
 }
@@ -208,18 +225,6 @@ absl::Status Remeasure(const Context& context, const RemeasureFlags& flags) {
 
 // ---- quarantine
 
-const char* StateName(store::QuarantineState state) {
-  switch (state) {
-    case store::QuarantineState::kCrashing:
-      return "crashing";
-    case store::QuarantineState::kQuarantined:
-      return "quarantined";
-    case store::QuarantineState::kDamaged:
-      return "damaged";
-  }
-  return "";
-}
-
 std::string DescribeQuarantine(const v1::QuarantineReport& report) {
   if (report.programs().empty()) return "the quarantine is empty\n";
   std::vector<TableRow> rows;
@@ -237,27 +242,35 @@ std::string DescribeQuarantine(const v1::QuarantineReport& report) {
       "profiles quarantine retry KEY lets a crashing program run again\n");
 }
 
-absl::Status ListQuarantine(const Context& context, const StoreFlags& flags) {
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
-  ASSIGN_OR_RETURN(const auto entries, store->ListQuarantine());
-  v1::QuarantineReport report;
-  for (const store::QuarantineEntry& entry : entries) {
-    v1::QuarantinedProgram& it = *report.add_programs();
-    it.set_key(entry.key);
-    it.set_state(StateName(entry.state));
-    it.set_crashes(entry.crashes);
-    it.set_reason(entry.reason);
-    it.set_log(entry.log);
-    it.set_has_program(entry.has_program);
+absl::StatusOr<v1::QuarantineReport> FindQuarantine(
+    const StoreAddress& address) {
+  if (!address.coordinator.empty()) {
+    ASSIGN_OR_RETURN(const auto client, ConnectTo(address));
+    return client->ListQuarantine();
   }
+  ASSIGN_OR_RETURN(const auto store, OpenStore(address.store));
+  return store::ReportQuarantine(*store);
+}
+
+absl::Status ListQuarantine(const Context& context,
+                            const StoreAddress& address) {
+  ASSIGN_OR_RETURN(const v1::QuarantineReport report, FindQuarantine(address));
   *context.out << (context.json ? ToJson(report).dump(2) + "\n"
                                 : DescribeQuarantine(report));
   return absl::OkStatus();
 }
 
+absl::Status Release(const RetryFlags& flags) {
+  if (!flags.address.coordinator.empty()) {
+    ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+    return client->RetryQuarantined(flags.key);
+  }
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.address.store));
+  return store->RetryQuarantined(flags.key);
+}
+
 absl::Status RetryQuarantined(const Context& context, const RetryFlags& flags) {
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
-  RETURN_IF_ERROR(store->RetryQuarantined(flags.key));
+  RETURN_IF_ERROR(Release(flags));
   *context.err << "the next plan that needs " << flags.key
                << " measures it again\n";
   return absl::OkStatus();
@@ -272,7 +285,15 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
   const auto [stats, stats_flags] =
       AddVerb(*parent, context, "stats", "count rows, machines and programs",
               ShowStatistics);
-  AddStoreFlag(*stats, stats_flags->store);
+  AddStoreAddress(*stats, stats_flags);
+
+  const auto [show, show_flags] = AddVerb(
+      *parent, context, "show",
+      "show rows with their measurements and where they come from", ShowRows);
+  show->add_option("key", show_flags->keys, "of a row")->required();
+  show->add_option("--team", show_flags->team,
+                   "of this namespace, else of the shared pool");
+  AddStoreAddress(*show, &show_flags->address);
 
   const auto [again, again_flags] =
       AddVerb(*parent, context, "remeasure",
@@ -310,12 +331,12 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
   const auto [list, list_flags] =
       AddVerb(*quarantine, context, "list",
               "list quarantined programs and damaged rows", ListQuarantine);
-  AddStoreFlag(*list, list_flags->store);
+  AddStoreAddress(*list, list_flags);
   const auto [retry, retry_flags] =
       AddVerb(*quarantine, context, "retry", "let a program run again",
               RetryQuarantined);
   retry->add_option("key", retry_flags->key, "of the program")->required();
-  AddStoreFlag(*retry, retry_flags->store);
+  AddStoreAddress(*retry, &retry_flags->address);
 }
 
 }  // namespace meshwright::cli

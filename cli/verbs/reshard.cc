@@ -16,9 +16,9 @@
 #include "cli/text/format.h"
 #include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request_json.h"
-#include "coordinator/service/planning_client.h"
 #include "planner/reshard/solve.h"
 
 namespace meshwright::cli {
@@ -98,8 +98,8 @@ absl::StatusOr<Asked> AskForSchedule(const ReshardFlags& arguments,
     message.set_deadline_seconds(*arguments.deadline_seconds);
   }
   ASSIGN_OR_RETURN(
-      const std::unique_ptr<service::PlanningClient> client,
-      service::PlanningClient::Connect(
+      const std::unique_ptr<client::PlanningClient> client,
+      client::PlanningClient::Connect(
           arguments.coordinator, base::WithEnvironment(arguments.security)));
   ASSIGN_OR_RETURN(const v1::ReshardingAnswer said,
                    client->PlanResharding(message, stop));

@@ -14,12 +14,12 @@
 #include "cli/flags/security_flags.h"
 #include "cli/text/top_text.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 
 namespace meshwright::cli {
 namespace {
 
-using service::PlanningClient;
+using client::PlanningClient;
 
 constexpr v1::PlanState kNotEnded[] = {v1::QUEUED, v1::ANALYSING, v1::MEASURING,
                                        v1::WAITING, v1::SEARCHING};

@@ -7,8 +7,8 @@
 
 #include "cli/testing/lone_coordinator.h"
 #include "cli/testing/outcome.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::cli {
@@ -21,7 +21,7 @@ TEST(TopTest, OneFrameForScripts) {
   store::FakeProfileStore store;
   const auto cluster = StartLoneCoordinator(&store);
   const std::string address = cluster->address();
-  const auto client = service::PlanningClient::Connect(address);
+  const auto client = client::PlanningClient::Connect(address);
   ASSERT_TRUE(client.ok()) << client.status();
   v1::SubmitPlanRequest request;
   request.mutable_request()->set_hlo_module(segmenter::ReadSample("gpt2_tiny"));

@@ -129,6 +129,7 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   options.plans = store.plans.get();
   options.clock = context.clock;
   options.store = store.profiles.get();
+  options.store_path = path;
   options.listen_address = flags.listen;
   options.shares_store = store.is_shared;
   options.advertised_address = flags.advertised;

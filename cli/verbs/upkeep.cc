@@ -1,13 +1,14 @@
 // profiles export|import|gc|verify, and store backup|migrate.
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -15,24 +16,21 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/partial_file.h"
-#include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
-#include "cli/flags/security_flags.h"
+#include "cli/flags/store_address.h"
 #include "cli/local/store.h"
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/upkeep/backup.h"
+#include "profiledb/upkeep/clean_store.h"
 #include "profiledb/upkeep/copy_store.h"
 #include "profiledb/upkeep/exchange.h"
-#include "profiledb/upkeep/garbage.h"
 #include "profiledb/upkeep/measurement_file.h"
-#include "profiledb/upkeep/old_plans.h"
-#include "profiledb/upkeep/plan_needs.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::cli {
@@ -41,9 +39,7 @@ namespace {
 struct ExchangeFlags {
   std::string file;
   std::string team;
-  std::string store;
-  std::string coordinator;
-  base::ChannelSecurity security;
+  StoreAddress address;
 };
 
 struct GarbageFlags {
@@ -53,7 +49,7 @@ struct GarbageFlags {
   std::string bytes;
   std::string keep;
   bool dry_run = false;
-  std::string store;
+  StoreAddress address;
 };
 
 struct VerifyFlags {
@@ -62,7 +58,7 @@ struct VerifyFlags {
 
 struct BackupFlags {
   std::string file;
-  std::string store;
+  StoreAddress address;
 };
 
 struct MigrateFlags {
@@ -93,16 +89,10 @@ void Show(const Context& context, const Report& report,
 
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
-absl::StatusOr<std::unique_ptr<service::PlanningClient>> ConnectTo(
-    const ExchangeFlags& flags) {
-  return service::PlanningClient::Connect(
-      flags.coordinator, base::WithEnvironment(flags.security));
-}
-
 absl::StatusOr<v1::ExportReport> ExportFromCoordinator(
     const ExchangeFlags& flags) {
   const base::Interrupt interrupt;
-  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(base::PartialFile file,
                    base::PartialFile::Create(flags.file));
   ASSIGN_OR_RETURN(v1::ExportReport report, client->ExportProfiles(
@@ -125,7 +115,7 @@ absl::StatusOr<v1::ImportReport> ImportToCoordinator(
   const base::Interrupt interrupt;
   // A file that is damaged is not sent.
   RETURN_IF_ERROR(store::MeasurementFileReader::Open(flags.file).status());
-  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   std::ifstream in(flags.file, std::ios::binary);
   ASSIGN_OR_RETURN(v1::ImportReport report,
                    client->ImportProfiles(
@@ -146,21 +136,22 @@ absl::StatusOr<v1::ImportReport> ImportToCoordinator(
 }
 
 absl::StatusOr<v1::ExportReport> ExportFromStore(const ExchangeFlags& flags) {
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.address.store));
   return store::ExportMeasurements(*store, flags.team, flags.file);
 }
 
 absl::StatusOr<v1::ImportReport> ImportToStore(const Context& context,
                                                const ExchangeFlags& flags) {
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.address.store));
   return store::ImportMeasurements(*store, flags.team, Now(context),
                                    flags.file);
 }
 
 absl::Status ExportRows(const Context& context, const ExchangeFlags& flags) {
   ASSIGN_OR_RETURN(const v1::ExportReport report,
-                   flags.coordinator.empty() ? ExportFromStore(flags)
-                                             : ExportFromCoordinator(flags));
+                   flags.address.coordinator.empty()
+                       ? ExportFromStore(flags)
+                       : ExportFromCoordinator(flags));
   Show(context, report,
        absl::StrCat("exported ", report.measurements(), " measurements of ",
                     report.rows(), " rows to ", report.file(), "\n"));
@@ -169,8 +160,9 @@ absl::Status ExportRows(const Context& context, const ExchangeFlags& flags) {
 
 absl::Status ImportRows(const Context& context, const ExchangeFlags& flags) {
   ASSIGN_OR_RETURN(const v1::ImportReport report,
-                   flags.coordinator.empty() ? ImportToStore(context, flags)
-                                             : ImportToCoordinator(flags));
+                   flags.address.coordinator.empty()
+                       ? ImportToStore(context, flags)
+                       : ImportToCoordinator(flags));
   std::string text = absl::StrCat("imported ", report.recorded(), " of ",
                                   report.measurements(), " measurements of ",
                                   report.file(), "\n");
@@ -184,19 +176,10 @@ absl::Status ImportRows(const Context& context, const ExchangeFlags& flags) {
       " are refused, the first being: ", report.refused_rows(0).reason()));
 }
 
-void AddExchangeAddress(CLI::App& verb, ExchangeFlags* flags) {
-  verb.add_option("--coordinator", flags->coordinator,
-                  "HOST:PORT of a running coordinator, whose store is meant "
-                  "(default: this machine's)")
-      ->excludes("--store");
-  AddClientSecurityFlags(verb, &flags->security);
-}
-
 // ---- gc
 
 // One key a line; an empty line and one that begins with # say nothing.
-absl::Status ReadKeys(const std::string& path,
-                      absl::flat_hash_set<std::string>& keys) {
+absl::Status ReadKeys(const std::string& path, v1::GcLimits& limits) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   int number = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -208,40 +191,41 @@ absl::Status ReadKeys(const std::string& path,
           absl::StrCat("line ", number, " of ", path,
                        " is not a key of 64 lower-case hex digits"));
     }
-    keys.emplace(key);
+    limits.add_keep(std::string(key));
   }
   return absl::OkStatus();
 }
 
-absl::Status CollectGarbage(const Context& context, const GarbageFlags& flags) {
-  store::GarbageLimits limits{.maximum_age_days = flags.age_days,
-                              .maximum_unused_days = flags.unused_days,
-                              .dry_run = flags.dry_run};
+absl::StatusOr<v1::GcLimits> MakeLimits(const GarbageFlags& flags) {
+  v1::GcLimits limits;
+  if (flags.age_days) limits.set_max_age_days(*flags.age_days);
+  if (flags.unused_days) limits.set_max_unused_days(*flags.unused_days);
+  if (flags.plan_days) limits.set_max_plan_days(*flags.plan_days);
   if (!flags.bytes.empty()) {
-    ASSIGN_OR_RETURN(limits.maximum_bytes, ParseBytes(flags.bytes));
+    ASSIGN_OR_RETURN(const int64_t bytes, ParseBytes(flags.bytes));
+    limits.set_max_bytes(bytes);
   }
-  if (!limits.maximum_age_days && !limits.maximum_unused_days &&
-      !limits.maximum_bytes && !flags.plan_days) {
-    return absl::InvalidArgumentError(
-        "gc needs a limit: --max-age-days, --max-unused-days, --max-size or "
-        "--max-plan-days");
+  if (!flags.keep.empty()) RETURN_IF_ERROR(ReadKeys(flags.keep, limits));
+  limits.set_dry_run(flags.dry_run);
+  return limits;
+}
+
+absl::StatusOr<v1::GcReport> Clean(const Context& context,
+                                   const StoreAddress& address,
+                                   const v1::GcLimits& limits) {
+  if (!address.coordinator.empty()) {
+    ASSIGN_OR_RETURN(const auto client, ConnectTo(address));
+    return client->CollectGarbage(limits);
   }
-  if (!flags.keep.empty()) {
-    RETURN_IF_ERROR(ReadKeys(flags.keep, limits.keep));
-  }
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
-  ASSIGN_OR_RETURN(const auto plans, OpenPlans(flags.store));
-  v1::GcReport plans_report;
-  if (flags.plan_days.has_value()) {
-    RETURN_IF_ERROR(store::RemoveOldPlans(
-        *plans, *store,
-        {.maximum_days = *flags.plan_days, .dry_run = flags.dry_run},
-        Now(context), plans_report));
-  }
-  ASSIGN_OR_RETURN(limits.plans, store::FindPlanNeeds(*plans));
-  ASSIGN_OR_RETURN(v1::GcReport report,
-                   store::CollectGarbage(*store, limits, Now(context)));
-  report.MergeFrom(plans_report);
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(address.store));
+  ASSIGN_OR_RETURN(const auto plans, OpenPlans(address.store));
+  return store::CleanStore(*store, *plans, limits, Now(context));
+}
+
+absl::Status CollectGarbage(const Context& context, const GarbageFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::GcLimits limits, MakeLimits(flags));
+  ASSIGN_OR_RETURN(const v1::GcReport report,
+                   Clean(context, flags.address, limits));
   const std::string of_plans =
       flags.plan_days.has_value()
           ? absl::StrCat(report.plans(), " plans with ", report.models(),
@@ -287,10 +271,37 @@ absl::Status VerifyStore(const Context& context, const VerifyFlags& flags) {
 
 // ---- backup, migrate
 
+absl::StatusOr<v1::BackupReport> BackUpOfCoordinator(const BackupFlags& flags) {
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+  std::error_code error;
+  if (std::filesystem::exists(flags.file, error)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(flags.file, " is there already; name a new file"));
+  }
+  ASSIGN_OR_RETURN(base::PartialFile file,
+                   base::PartialFile::Create(flags.file));
+  ASSIGN_OR_RETURN(v1::BackupReport report, client->BackUpStore(
+                                                [&](const std::string& bytes) {
+                                                  return file.Write(bytes);
+                                                },
+                                                interrupt.token()));
+  RETURN_IF_ERROR(file.Sync());
+  RETURN_IF_ERROR(file.Commit());
+  report.set_file(flags.file);
+  return report;
+}
+
+absl::StatusOr<v1::BackupReport> BackUpHere(const BackupFlags& flags) {
+  ASSIGN_OR_RETURN(const std::string path, FindStorePath(flags.address.store));
+  return store::BackUpStore(path, flags.file);
+}
+
 absl::Status BackUp(const Context& context, const BackupFlags& flags) {
-  ASSIGN_OR_RETURN(const std::string path, FindStorePath(flags.store));
   ASSIGN_OR_RETURN(const v1::BackupReport report,
-                   store::BackUpStore(path, flags.file));
+                   flags.address.coordinator.empty()
+                       ? BackUpHere(flags)
+                       : BackUpOfCoordinator(flags));
   Show(context, report,
        absl::StrCat("copied ", report.store(), " to ", report.file(), ", ",
                     FormatBytes(report.bytes()), "\n"));
@@ -329,12 +340,6 @@ absl::Status Migrate(const Context& context, const MigrateFlags& flags) {
 
 }  // namespace
 
-void AddStoreFlag(CLI::App& verb, std::string& path) {
-  verb.add_option("--store", path,
-                  "profile store: a file or postgres://USER@HOST/DATABASE "
-                  "(default: in the user's data folder)");
-}
-
 void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
   const auto [exported, export_flags] =
       AddVerb(profiles, context, "export",
@@ -343,8 +348,7 @@ void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
       ->required();
   exported->add_option("--team", export_flags->team,
                        "only the rows of this namespace");
-  AddStoreFlag(*exported, export_flags->store);
-  AddExchangeAddress(*exported, export_flags);
+  AddStoreAddress(*exported, &export_flags->address);
 
   const auto [imported, import_flags] = AddVerb(
       profiles, context, "import",
@@ -353,8 +357,7 @@ void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
       ->required();
   imported->add_option("--team", import_flags->team,
                        "record them in this namespace, not in their own");
-  AddStoreFlag(*imported, import_flags->store);
-  AddExchangeAddress(*imported, import_flags);
+  AddStoreAddress(*imported, &import_flags->address);
 
   const auto [gc, gc_flags] =
       AddVerb(profiles, context, "gc",
@@ -374,7 +377,7 @@ void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
   gc->add_option("--keep", gc_flags->keep,
                  "a file of keys, one a line, that are never removed");
   gc->add_flag("--dry-run", gc_flags->dry_run, "only say what would go");
-  AddStoreFlag(*gc, gc_flags->store);
+  AddStoreAddress(*gc, &gc_flags->address);
 
   const auto [verify, verify_flags] = AddVerb(
       profiles, context, "verify",
@@ -391,7 +394,7 @@ void AddStoreVerb(CLI::App& app, Context& context) {
               "copy a store to a new file, while it is in use", BackUp);
   backup->add_option("file", backup_flags->file, "the file to write")
       ->required();
-  AddStoreFlag(*backup, backup_flags->store);
+  AddStoreAddress(*backup, &backup_flags->address);
 
   const auto [migrate, migrate_flags] =
       AddVerb(*parent, context, "migrate",

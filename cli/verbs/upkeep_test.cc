@@ -155,6 +155,55 @@ TEST_F(UpkeepTest, ASoundStoreIsVerifiedAndCopied) {
   EXPECT_EQ(*(*OpenStore(other_))->LookupProgram(MakeKey("b")), "module");
 }
 
+// With the same words as locally.
+TEST_F(UpkeepTest, ACoordinatorsStoreIsLookedAfter) {
+  const auto store = OpenStore(store_);
+  const auto plans = OpenPlans(store_);
+  ASSERT_TRUE((*store)->Quarantine(MakeKey("q"), 3, "it crashes", "").ok());
+  const auto coordinator =
+      StartLoneCoordinator(store->get(), plans->get(), store_);
+  const auto here = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--store", store_});
+    return Command(words);
+  };
+  const auto there = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--coordinator", coordinator->address()});
+    return Command(words);
+  };
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{
+           {"profiles", "stats"},
+           {"profiles", "quarantine", "list"},
+           {"profiles", "gc", "--max-unused-days", "30", "--dry-run"}}) {
+    const Outcome asked = there(words);
+    EXPECT_EQ(asked.status, 0) << asked.err;
+    EXPECT_EQ(asked.out, here(words).out);
+  }
+  EXPECT_EQ(there({"profiles", "quarantine", "retry", MakeKey("q")}).status, 0);
+  EXPECT_THAT(there({"profiles", "quarantine", "retry", MakeKey("q")}).err,
+              HasSubstr(MakeKey("q")));
+  EXPECT_THAT(there({"profiles", "gc"}).err, HasSubstr("gc needs a limit"));
+
+  EXPECT_EQ(there({"store", "backup", file_}).status, 0);
+  EXPECT_THAT(there({"store", "backup", file_}).err,
+              HasSubstr("is there already"));
+  EXPECT_EQ((*OpenStore(file_))->Lookup({MakeKey("a")})->size(), 1);
+
+  // Summaries alone: who measured is an administrator's to know.
+  const Outcome shown = there({"profiles", "show", MakeKey("a")});
+  EXPECT_THAT(shown.out, HasSubstr(MakeKey("a") + ": measured, good"));
+  EXPECT_THAT(here({"profiles", "show", MakeKey("a")}).out,
+              testing::StartsWith(shown.out));
+  const Outcome unknown = there({"profiles", "show", MakeKey("x")});
+  EXPECT_EQ(unknown.out, MakeKey("x") + ": no row\n");
+  EXPECT_THAT(unknown.err, HasSubstr("there is no row of key"));
+
+  EXPECT_EQ(there({"plans", "quotas"}).out,
+            "no namespace has a quota or an unfinished plan\n");
+  EXPECT_EQ(there({"profiles", "gc", "--max-size", "1B"}).status, 0);
+  EXPECT_TRUE((*store)->Lookup({MakeKey("a")})->empty());
+}
+
 TEST_F(UpkeepTest, DamageIsNamedAndFails) {
   std::string bytes = *base::ReadFile(store_);
   // The compressed module, which is too short to be compressed.

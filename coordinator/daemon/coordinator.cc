@@ -13,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
+#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "coordinator/jobs/queue_measurer.h"
@@ -24,7 +25,6 @@
 #include "coordinator/service/call_slots.h"
 #include "coordinator/service/listen_address.h"
 #include "coordinator/service/rpc_observer.h"
-#include "coordinator/service/rpc_status.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "profiledb/store/memory_plan_store.h"
@@ -124,6 +124,7 @@ struct Coordinator::Server {
   std::unique_ptr<security::Guard> guard;
   base::ThreadPool calls{kMaxCalls};
   std::unique_ptr<grpc::Service> planning;
+  std::unique_ptr<grpc::Service> resharding;
   std::unique_ptr<grpc::Service> plans;
   std::unique_ptr<grpc::Service> profiles;
   std::unique_ptr<grpc::Service> modules;
@@ -161,7 +162,7 @@ Coordinator::Coordinator(Dependencies dependencies)
 Coordinator::~Coordinator() { Stop(); }
 
 absl::Status Coordinator::Start() {
-  service::SilenceGrpc();
+  base::SilenceGrpc();
   const std::string& wanted = server_->dependencies.listen_address;
   const Dependencies& given = server_->dependencies;
   RETURN_IF_ERROR(service::CheckListenAddress(wanted));
@@ -192,6 +193,7 @@ absl::Status Coordinator::Start() {
       .profiles = given.profiles,
       .clock = given.clock};
   server_->planning = service::NewPlanningService(context);
+  server_->resharding = service::NewReshardingService(context);
   server_->plans = service::NewPlansService(context, given.questions);
   server_->profiles = service::NewProfilesService(
       context, given.limits.import_bytes, given.questions);
@@ -199,8 +201,7 @@ absl::Status Coordinator::Start() {
                                                 &server_->calls, guard);
   server_->workers =
       service::NewWorkersService(&server_->queue, guard, leadership);
-  server_->admin = service::NewAdminService(&server_->queue, &server_->runner,
-                                            &server_->calls, leadership);
+  server_->admin = service::NewAdminService(context, given.store);
 
   grpc::ServerBuilder builder;
   service::PrepareServer(given.limits, &builder);
@@ -213,6 +214,7 @@ absl::Status Coordinator::Start() {
     builder.AddListeningPort(given.local_address, local);
   }
   builder.RegisterService(server_->planning.get());
+  builder.RegisterService(server_->resharding.get());
   builder.RegisterService(server_->plans.get());
   builder.RegisterService(server_->profiles.get());
   builder.RegisterService(server_->modules.get());

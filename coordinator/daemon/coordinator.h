@@ -63,6 +63,8 @@ class Coordinator {
     std::string advertised_address;
     // Keeps the modules; needed where there are plans.
     store::ProfileStore* profiles = nullptr;
+    // The path or URL of both, of which backups are made; empty: none are.
+    std::string store;
     // HOST:PORT, HOST:0 for a free port, or unix:PATH.
     std::string listen_address;
     security::Listening security;

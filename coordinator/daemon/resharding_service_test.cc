@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request_json.h"
-#include "coordinator/service/planning_client.h"
 #include "coordinator/service/resharding_call.h"
 #include "planner/reshard/testing/random_reshard.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -31,7 +31,7 @@ class ReshardingServiceTest : public testing::Test {
     dependencies.reshardings = std::move(reshardings);
     coordinator_ = std::make_unique<Coordinator>(std::move(dependencies));
     ASSERT_TRUE(coordinator_->Start().ok());
-    auto client = service::PlanningClient::Connect(coordinator_->address());
+    auto client = client::PlanningClient::Connect(coordinator_->address());
     ASSERT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
   }
@@ -42,7 +42,7 @@ class ReshardingServiceTest : public testing::Test {
 
   base::SystemClock clock_;
   std::unique_ptr<Coordinator> coordinator_;
-  std::unique_ptr<service::PlanningClient> client_;
+  std::unique_ptr<client::PlanningClient> client_;
 };
 
 json TwoTasks() {

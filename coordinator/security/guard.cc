@@ -144,6 +144,13 @@ Quota Guard::FindQuota(const std::string& name_space) const {
                                 : found->second;
 }
 
+std::vector<Quota> Guard::ListQuotas() const {
+  base::MutexLock lock(&mutex_);
+  std::vector<Quota> quotas;
+  for (const auto& [name, quota] : quotas_) quotas.push_back(quota);
+  return quotas;
+}
+
 void Guard::Record(const Call& call, const std::string& who,
                    const absl::Status& outcome) const {
   if (options_.audit == nullptr) return;

@@ -69,6 +69,8 @@ class Guard {
   // Without a number where the token file has none for the namespace.
   Quota FindQuota(const std::string& name_space) const
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Of the namespaces that have one, by name.
+  std::vector<Quota> ListQuotas() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Writes the decision to the audit log, if there is one.
   void Record(const Call& call, const std::string& who,
               const absl::Status& outcome) const;

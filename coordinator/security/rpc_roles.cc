@@ -9,6 +9,7 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Planning/PlanResharding", Role::kSubmit},
     {"/meshwright.v1.Planning/ListJobs", Role::kRead},
     {"/meshwright.v1.Planning/ListWorkers", Role::kRead},
+    {"/meshwright.v1.Resharding/Plan", Role::kSubmit},
     {"/meshwright.v1.Modules/Has", Role::kRead},
     {"/meshwright.v1.Modules/Put", Role::kSubmit},
     {"/meshwright.v1.Plans/Submit", Role::kSubmit},
@@ -21,6 +22,8 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Plans/WhatIf", Role::kRead},
     // It keeps workers busy, as Compare does.
     {"/meshwright.v1.Plans/Validate", Role::kSubmit},
+    // Rows of the caller's namespace and of the shared pool, without hosts.
+    {"/meshwright.v1.Profiles/LookUp", Role::kRead},
     // It reads nothing but counts and times, of rows that all teams share.
     {"/meshwright.v1.Profiles/Coverage", Role::kRead},
     // Rows of all namespaces, with the hosts that they come from.
@@ -34,6 +37,12 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Admin/GetJob", Role::kAdmin},
     {"/meshwright.v1.Admin/CancelJob", Role::kAdmin},
     {"/meshwright.v1.Admin/RetryJob", Role::kAdmin},
+    {"/meshwright.v1.Admin/DescribeStore", Role::kAdmin},
+    {"/meshwright.v1.Admin/ListQuarantine", Role::kAdmin},
+    {"/meshwright.v1.Admin/RetryQuarantined", Role::kAdmin},
+    {"/meshwright.v1.Admin/CollectGarbage", Role::kAdmin},
+    {"/meshwright.v1.Admin/BackUpStore", Role::kAdmin},
+    {"/meshwright.v1.Admin/ListQuotas", Role::kAdmin},
     // gRPC's own: a load balancer has no token.
     {"/grpc.health.v1.Health/Check", Role::kRead, /*open=*/true},
     {"/grpc.health.v1.Health/Watch", Role::kRead, /*open=*/true},

@@ -1,26 +1,36 @@
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "absl/time/time.h"
+#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
-#include "coordinator/service/rpc_status.h"
+#include "coordinator/service/file_call.h"
+#include "coordinator/service/quota_report.h"
+#include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/unary_answer.h"
+#include "profiledb/upkeep/backup.h"
+#include "profiledb/upkeep/clean_store.h"
+#include "profiledb/upkeep/store_reports.h"
 #include "proto/v1/admin.grpc.pb.h"
 
 namespace meshwright::service {
 namespace {
 
+constexpr char kBackUpPath[] = "/meshwright.v1.Admin/BackUpStore";
+
+using BackupCall = FileCall<grpc::ServerWriteReactor<v1::BackupChunk>,
+                            v1::BackupChunk, store::OutgoingBackup>;
+
 // What is asked of jobs waits for no disk, and is answered on gRPC's threads.
 class AdminService : public v1::Admin::CallbackService {
  public:
-  AdminService(jobs::JobQueue* queue, plans::PlanRunner* runner,
-               base::ThreadPool* calls, const plans::Leadership* leadership)
-      : queue_(queue),
-        runner_(runner),
-        calls_(calls),
-        leadership_(leadership) {}
+  AdminService(const ServiceContext& context, std::string store)
+      : context_(context), store_(std::move(store)) {}
 
   grpc::ServerUnaryReactor* DrainWorker(grpc::CallbackServerContext* context,
                                         const v1::WorkerRequest* request,
@@ -43,7 +53,7 @@ class AdminService : public v1::Admin::CallbackService {
                                    v1::JobDetails* details) override {
     return Answer(context, details, [&]() -> absl::StatusOr<v1::JobDetails> {
       ASSIGN_OR_RETURN(const jobs::JobId id, jobs::ParseJobId(request->job()));
-      return queue_->GetJob(id);
+      return context_.queue->GetJob(id);
     });
   }
   grpc::ServerUnaryReactor* CancelJob(grpc::CallbackServerContext* context,
@@ -51,7 +61,7 @@ class AdminService : public v1::Admin::CallbackService {
                                       v1::JobSummary* job) override {
     return Answer(context, job, [&]() -> absl::StatusOr<v1::JobSummary> {
       ASSIGN_OR_RETURN(const jobs::JobId id, jobs::ParseJobId(request->job()));
-      return queue_->EndJob(id, request->reason());
+      return context_.queue->EndJob(id, request->reason());
     });
   }
   grpc::ServerUnaryReactor* RetryJob(grpc::CallbackServerContext* context,
@@ -59,22 +69,91 @@ class AdminService : public v1::Admin::CallbackService {
                                      v1::JobSummary* job) override {
     return Answer(context, job, [&]() -> absl::StatusOr<v1::JobSummary> {
       ASSIGN_OR_RETURN(const jobs::JobId id, jobs::ParseJobId(request->job()));
-      return queue_->RetryJob(id);
+      return context_.queue->RetryJob(id);
+    });
+  }
+
+  grpc::ServerUnaryReactor* DescribeStore(
+      grpc::CallbackServerContext* context,
+      const v1::DescribeStoreRequest* /*request*/,
+      v1::StoreReport* report) override {
+    return Compute(context, report,
+                   [this] { return store::ReportStore(*context_.profiles); });
+  }
+  grpc::ServerUnaryReactor* ListQuarantine(
+      grpc::CallbackServerContext* context,
+      const v1::ListQuarantineRequest* /*request*/,
+      v1::QuarantineReport* report) override {
+    return Compute(context, report, [this] {
+      return store::ReportQuarantine(*context_.profiles);
+    });
+  }
+  grpc::ServerUnaryReactor* RetryQuarantined(
+      grpc::CallbackServerContext* context,
+      const v1::RetryQuarantinedRequest* request,
+      v1::RetryQuarantinedResponse* response) override {
+    return Compute(
+        context, response,
+        [this, request]() -> absl::StatusOr<v1::RetryQuarantinedResponse> {
+          RETURN_IF_ERROR(context_.profiles->RetryQuarantined(request->key()));
+          return v1::RetryQuarantinedResponse();
+        });
+  }
+  grpc::ServerUnaryReactor* CollectGarbage(grpc::CallbackServerContext* context,
+                                           const v1::GcLimits* request,
+                                           v1::GcReport* report) override {
+    return Compute(context, report, [this, request] {
+      return store::CleanStore(*context_.profiles, context_.runner->plans(),
+                               *request,
+                               store::Nanoseconds(std::chrono::nanoseconds(
+                                   absl::ToUnixNanos(context_.clock->Now()))));
+    });
+  }
+  grpc::ServerWriteReactor<v1::BackupChunk>* BackUpStore(
+      grpc::CallbackServerContext* context,
+      const v1::BackUpStoreRequest* /*request*/) override {
+    return new BackupCall(
+        context_.calls, context_.guard, context_.held->Take(),
+        DescribeCall(*context, kBackUpPath),
+        [this]() -> absl::StatusOr<std::unique_ptr<store::OutgoingBackup>> {
+          if (store_.empty()) {
+            return absl::UnimplementedError(
+                "this coordinator keeps its store in memory, of which there "
+                "are no backups");
+          }
+          return store::OutgoingBackup::Make(store_);
+        });
+  }
+  grpc::ServerUnaryReactor* ListQuotas(
+      grpc::CallbackServerContext* context,
+      const v1::ListQuotasRequest* /*request*/,
+      v1::ListQuotasResponse* response) override {
+    return Compute(context, response, [this] {
+      return ReportQuotas(context_.guard->ListQuotas(),
+                          context_.runner->plans());
     });
   }
 
  private:
+  // An answer that waits for the disk, and may read the whole store.
+  template <typename Response, typename Work>
+  grpc::ServerUnaryReactor* Compute(grpc::CallbackServerContext* context,
+                                    Response* response, Work work) const {
+    return AnswerUnary(context_.calls, context_.computations->Take(), context,
+                       response, std::move(work));
+  }
+
   template <typename Response, typename Work>
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
                                    Response* response, const Work& work) const {
-    absl::Status status = plans::CheckHoldsWorkers(leadership_);
+    absl::Status status = plans::CheckHoldsWorkers(context_.leadership);
     if (status.ok()) {
       absl::StatusOr<Response> made = work();
       status = made.status();
       if (made.ok()) *response = *std::move(made);
     }
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    reactor->Finish(ToRpc(status));
+    reactor->Finish(base::ToRpc(status));
     return reactor;
   }
 
@@ -86,25 +165,23 @@ class AdminService : public v1::Admin::CallbackService {
     order.set_worker(request.worker());
     order.set_kind(kind);
     order.set_reason(request.reason());
-    return AnswerUnary(calls_, context, worker,
-                       [this, order]() -> absl::StatusOr<v1::WorkerSummary> {
-                         RETURN_IF_ERROR(plans::CheckHoldsWorkers(leadership_));
-                         return runner_->Order(order);
-                       });
+    return AnswerUnary(
+        context_.calls, context, worker,
+        [this, order]() -> absl::StatusOr<v1::WorkerSummary> {
+          RETURN_IF_ERROR(plans::CheckHoldsWorkers(context_.leadership));
+          return context_.runner->Order(order);
+        });
   }
 
-  jobs::JobQueue* const queue_;
-  plans::PlanRunner* const runner_;
-  base::ThreadPool* const calls_;
-  const plans::Leadership* const leadership_;
+  const ServiceContext context_;
+  const std::string store_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewAdminService(
-    jobs::JobQueue* queue, plans::PlanRunner* runner, base::ThreadPool* calls,
-    const plans::Leadership* leadership) {
-  return std::make_unique<AdminService>(queue, runner, calls, leadership);
+std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context,
+                                               const std::string& store) {
+  return std::make_unique<AdminService>(context, store);
 }
 
 }  // namespace meshwright::service

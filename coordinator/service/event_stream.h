@@ -17,10 +17,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/rpc/rpc_status.h"
 #include "base/thread_pool.h"
 #include "coordinator/service/call_slots.h"
 #include "coordinator/service/outbox.h"
-#include "coordinator/service/rpc_status.h"
 
 namespace meshwright::service {
 
@@ -51,7 +51,9 @@ class EventStream : public Reactor {
   // Queues an event; never waits. Nothing may be sent after Finish.
   void Send(Event event) { outbox_.Send(std::move(event)); }
   void SendProgress(Event event) { outbox_.SendProgress(std::move(event)); }
-  void Finish(const absl::Status& status) { outbox_.Finish(ToRpc(status)); }
+  void Finish(const absl::Status& status) {
+    base::FinishCall(&outbox_, status);
+  }
   std::stop_token stop() { return stop_.get_token(); }
 
   void OnWriteDone(bool ok) override {

@@ -33,13 +33,13 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
 
   void OnReadDone(bool ok) override {
     if (!ok) {
-      calls_->Post([this] { Finish(ToRpc(Keep())); });
+      calls_->Post([this] { Finish(base::ToRpc(Keep())); });
       return;
     }
     if (sha256_.empty()) sha256_ = chunk_.sha256();
     const size_t stated = std::max<int64_t>(chunk_.module_bytes(), 0);
     if (std::max(stated, module_.size() + chunk_.data().size()) > max_bytes_) {
-      Finish(ToRpc(absl::ResourceExhaustedError(absl::StrCat(
+      Finish(base::ToRpc(absl::ResourceExhaustedError(absl::StrCat(
           "the module is larger than the ", max_bytes_,
           " bytes that it may have here; ask the coordinator's administrator "
           "for a larger quota"))));

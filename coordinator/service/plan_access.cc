@@ -52,6 +52,16 @@ std::optional<std::vector<std::string>> SelectNamespaces(
   return Namespaces{team};
 }
 
+absl::StatusOr<std::string> FindReadNamespace(const security::Caller& caller,
+                                              const std::string& team) {
+  if (team.empty()) return FindNamespace(caller);
+  if (SelectNamespaces(caller, team).has_value()) return team;
+  return absl::PermissionDeniedError(
+      absl::StrCat("the rows of namespace ", team,
+                   " are not for this token; ask with one of that namespace, "
+                   "or an administrator"));
+}
+
 plans::PlanQuota FindPlanQuota(const security::Guard& guard,
                                const v1::SubmitPlanRequest& request) {
   const security::Quota quota = guard.FindQuota(

@@ -33,6 +33,11 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
 std::optional<std::vector<std::string>> SelectNamespaces(
     const security::Caller& caller, const std::string& team);
 
+// The namespace whose rows a caller reads that asks for those of `team` (empty:
+// its own). kPermissionDenied for another's.
+absl::StatusOr<std::string> FindReadNamespace(const security::Caller& caller,
+                                              const std::string& team);
+
 // Of the namespace that the plan is submitted into.
 plans::PlanQuota FindPlanQuota(const security::Guard& guard,
                                const v1::SubmitPlanRequest& request);

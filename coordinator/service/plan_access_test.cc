@@ -79,6 +79,15 @@ TEST(PlanAccessTest, AListHasTheNamespacesThatItsCallerMaySee) {
   }
 }
 
+TEST(PlanAccessTest, RowsAreReadInTheOwnNamespaceOrTheSharedOne) {
+  EXPECT_EQ(*FindReadNamespace(kAnn, ""), "vision");
+  EXPECT_EQ(*FindReadNamespace(kAnn, "shared"), "shared");
+  EXPECT_EQ(*FindReadNamespace(kBob, ""), "shared");
+  EXPECT_EQ(*FindReadNamespace(kAdmin, "language"), "language");
+  const absl::Status status = FindReadNamespace(kAnn, "language").status();
+  EXPECT_TRUE(absl::IsPermissionDenied(status)) << status;
+}
+
 TEST(PlanAccessTest, APlanIsEndedByItsOwnerOrAnAdministrator) {
   const v1::PlanRecord plan = MakeRecord("token:ann", "vision");
   for (const Caller& caller : {kAnn, kAdmin, kAnyone}) {

@@ -30,10 +30,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
+#include "base/rpc/rpc_status.h"
 #include "base/thread_pool.h"
 #include "coordinator/plans/plan_feed.h"
 #include "coordinator/plans/plan_runner.h"
-#include "coordinator/service/rpc_status.h"
 #include "profiledb/store/plan_updates.h"
 
 namespace meshwright::service {
@@ -199,7 +199,7 @@ class PlanWatch : public Reactor {
     if (is_finished_) return;
     is_finished_ = true;
     // gRPC's status is a complete type only where the template is used.
-    Status (*const to_rpc)(const absl::Status&) = ToRpc;
+    Status (*const to_rpc)(const absl::Status&) = base::ToRpc;
     this->Finish(to_rpc(status));
   }
 

@@ -7,17 +7,17 @@
 #include <utility>
 
 #include "base/log/log_context.h"
+#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/device_record.h"
 #include "coordinator/jobs/progress.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/plans/plan_events.h"
 #include "coordinator/service/event_stream.h"
 #include "coordinator/service/job_access.h"
 #include "coordinator/service/plan_access.h"
-#include "coordinator/service/plan_events.h"
 #include "coordinator/service/plan_watch.h"
 #include "coordinator/service/resharding_call.h"
-#include "coordinator/service/rpc_status.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "profiledb/store/plan_updates.h"
@@ -41,7 +41,7 @@ class PlanningService : public v1::Planning::CallbackService {
     const absl::StatusOr<CallSlots::Slot> slot = context_.held->Take();
     const auto watch = MadePlan::Make(
         context_.runner, context_.calls, [slot](v1::PlanUpdate&& update) {
-          PlanEvents said = TranslateUpdate(std::move(update));
+          plans::PlanEvents said = plans::TranslateUpdate(std::move(update));
           return MadePlan::Translated{std::move(said.events),
                                       std::move(said.end)};
         });
@@ -84,14 +84,7 @@ class PlanningService : public v1::Planning::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ReshardingRequest* request,
       v1::ReshardingAnswer* answer) override {
-    if (*context_.draining) {
-      grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-      reactor->Finish(ToRpc(absl::UnavailableError(
-          "the coordinator drains and takes no reshardings")));
-      return reactor;
-    }
-    return StartResharding(context_.calls, context_.reshardings, context,
-                           request, answer);
+    return StartResharding(context_, context, request, answer);
   }
 
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
@@ -191,7 +184,7 @@ grpc::ServerUnaryReactor* PlanningService::ListJobs(
       *response->add_jobs() = ShowTo(*caller, std::move(job));
     }
   }
-  reactor->Finish(ToRpc(status));
+  reactor->Finish(base::ToRpc(status));
   return reactor;
 }
 
@@ -205,9 +198,24 @@ grpc::ServerUnaryReactor* PlanningService::ListWorkers(
     }
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(ToRpc(status));
+  reactor->Finish(base::ToRpc(status));
   return reactor;
 }
+
+class ReshardingService : public v1::Resharding::CallbackService {
+ public:
+  explicit ReshardingService(const ServiceContext& context)
+      : context_(context) {}
+
+  grpc::ServerUnaryReactor* Plan(grpc::CallbackServerContext* context,
+                                 const v1::ReshardingRequest* request,
+                                 v1::ReshardingAnswer* answer) override {
+    return StartResharding(context_, context, request, answer);
+  }
+
+ private:
+  const ServiceContext context_;
+};
 
 }  // namespace
 
@@ -243,6 +251,11 @@ jobs::QueueMeasurer NewPlanMeasurer(const ServiceContext& context,
 std::unique_ptr<grpc::Service> NewPlanningService(
     const ServiceContext& context) {
   return std::make_unique<PlanningService>(context);
+}
+
+std::unique_ptr<grpc::Service> NewReshardingService(
+    const ServiceContext& context) {
+  return std::make_unique<ReshardingService>(context);
 }
 
 }  // namespace meshwright::service

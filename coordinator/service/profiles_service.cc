@@ -4,23 +4,28 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/log/log_context.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/event_stream.h"
+#include "coordinator/service/file_call.h"
 #include "coordinator/service/plan_access.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/unary_answer.h"
+#include "profiledb/store/check_row.h"
 #include "profiledb/upkeep/measurement_transfer.h"
 #include "proto/v1/profiles.grpc.pb.h"
 
 namespace meshwright::service {
 namespace {
 
-constexpr size_t kExportChunkBytes = size_t{1} << 20;
+constexpr int kMaxKeys = 1000;  // of a look-up
+constexpr char kLookUpPath[] = "/meshwright.v1.Profiles/LookUp";
 constexpr char kExportPath[] = "/meshwright.v1.Profiles/Export";
 constexpr char kRemeasurePath[] = "/meshwright.v1.Profiles/Remeasure";
 
@@ -28,59 +33,8 @@ using RemeasureStream =
     EventStream<grpc::ServerWriteReactor<v1::RemeasureEvent>,
                 v1::RemeasureEvent, grpc::Status>;
 
-// A file of measurements, chunk after chunk as fast as the client takes them.
-// It deletes itself in OnDone.
-class ExportCall : public grpc::ServerWriteReactor<v1::ExportChunk> {
- public:
-  ExportCall(const ServiceContext& context, security::Call call,
-             const v1::ExportProfilesRequest* request)
-      : context_(context),
-        call_(std::move(call)),
-        slot_(context.held->Take()),
-        team_(request->namespace_()) {
-    context_.calls->Post([this] { Send(); });
-  }
-
-  void OnWriteDone(bool ok) override {
-    if (!ok) {
-      Finish(ToRpc(absl::CancelledError("the client went away")));
-    } else if (chunk_.has_report()) {
-      Finish(ToRpc(absl::OkStatus()));
-    } else {
-      context_.calls->Post([this] { Send(); });
-    }
-  }
-  void OnDone() override { delete this; }
-
- private:
-  void Send() {
-    const absl::Status status = Fill();
-    if (status.ok()) {
-      StartWrite(&chunk_);
-    } else {
-      Finish(ToRpc(status));
-    }
-  }
-
-  absl::Status Fill() {
-    RETURN_IF_ERROR(slot_.status());
-    RETURN_IF_ERROR(context_.guard->MayGoOn(call_));
-    if (file_ == nullptr) {
-      ASSIGN_OR_RETURN(
-          file_, store::OutgoingMeasurements::Make(*context_.profiles, team_));
-    }
-    ASSIGN_OR_RETURN(*chunk_.mutable_data(), file_->Read(kExportChunkBytes));
-    if (chunk_.data().empty()) *chunk_.mutable_report() = file_->report();
-    return absl::OkStatus();
-  }
-
-  const ServiceContext& context_;
-  const security::Call call_;
-  const absl::StatusOr<CallSlots::Slot> slot_;
-  const std::string team_;
-  std::unique_ptr<store::OutgoingMeasurements> file_;
-  v1::ExportChunk chunk_;
-};
+using ExportCall = FileCall<grpc::ServerWriteReactor<v1::ExportChunk>,
+                            v1::ExportChunk, store::OutgoingMeasurements>;
 
 // A file of measurements that comes in chunks. The disk is waited for on
 // `calls`. It deletes itself in OnDone.
@@ -102,7 +56,7 @@ class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
       if (ok && status.ok()) {
         StartRead(&chunk_);
       } else {
-        Finish(ToRpc(status));
+        Finish(base::ToRpc(status));
       }
     });
   }
@@ -152,6 +106,16 @@ class ProfilesService : public v1::Profiles::CallbackService {
         import_bytes_(import_bytes),
         questions_(std::move(questions)) {}
 
+  grpc::ServerUnaryReactor* LookUp(grpc::CallbackServerContext* context,
+                                   const v1::LookUpRequest* request,
+                                   v1::LookUpResponse* response) override {
+    return AnswerUnary(
+        context_.calls, context, response,
+        [this, request, call = DescribeCall(*context, kLookUpPath)] {
+          return LookUpRows(call, *request);
+        });
+  }
+
   grpc::ServerUnaryReactor* Coverage(grpc::CallbackServerContext* context,
                                      const v1::CoverageRequest* request,
                                      v1::CoverageReport* report) override {
@@ -163,8 +127,12 @@ class ProfilesService : public v1::Profiles::CallbackService {
   grpc::ServerWriteReactor<v1::ExportChunk>* Export(
       grpc::CallbackServerContext* context,
       const v1::ExportProfilesRequest* request) override {
-    return new ExportCall(context_, DescribeCall(*context, kExportPath),
-                          request);
+    return new ExportCall(context_.calls, context_.guard, context_.held->Take(),
+                          DescribeCall(*context, kExportPath),
+                          [this, team = request->namespace_()] {
+                            return store::OutgoingMeasurements::Make(
+                                *context_.profiles, team);
+                          });
   }
 
   grpc::ServerReadReactor<v1::ImportChunk>* Import(
@@ -186,6 +154,32 @@ class ProfilesService : public v1::Profiles::CallbackService {
   }
 
  private:
+  absl::StatusOr<v1::LookUpResponse> LookUpRows(
+      const security::Call& call, const v1::LookUpRequest& request) const {
+    if (request.keys_size() > kMaxKeys) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a look-up has at most ", kMaxKeys, " keys, not ",
+                       request.keys_size(), "; make several"));
+    }
+    for (const std::string& key : request.keys()) {
+      RETURN_IF_ERROR(store::CheckKey(key));
+    }
+    ASSIGN_OR_RETURN(const security::Caller caller,
+                     context_.guard->Identify(call));
+    ASSIGN_OR_RETURN(const std::string team,
+                     FindReadNamespace(caller, request.namespace_()));
+    const std::vector<std::string> keys(request.keys().begin(),
+                                        request.keys().end());
+    ASSIGN_OR_RETURN(const store::Results rows,
+                     context_.profiles->Lookup(keys, {.team = team}));
+    v1::LookUpResponse response;
+    for (const std::string& key : keys) {
+      const auto found = rows.find(key);
+      if (found != rows.end()) *response.add_rows() = found->second;
+    }
+    return response;
+  }
+
   absl::Status RunRemeasuring(const security::Call& call,
                               const v1::RemeasureRequest& request,
                               RemeasureStream& stream) const {

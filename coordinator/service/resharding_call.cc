@@ -3,15 +3,16 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
+#include <memory>
 #include <stop_token>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/log/log.h"
+#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request.h"
-#include "coordinator/service/rpc_status.h"
 
 namespace meshwright::service {
 namespace {
@@ -93,24 +94,28 @@ absl::StatusOr<reshard::Options> ReadReshardingOptions(
   return options;
 }
 
-grpc::ServerUnaryReactor* StartResharding(base::ThreadPool* calls,
-                                          resharding::AnswerCache* cache,
+grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,
                                           v1::ReshardingAnswer* answer) {
   const auto reactor = ReshardingReactor::Make();
   auto options = ReadReshardingOptions(*request, TimeLeft(*context));
+  if (options.ok() && *service.draining) {
+    options = absl::UnavailableError(
+        "the coordinator drains and takes no reshardings");
+  }
   if (!options.ok()) {
-    reactor->Finish(ToRpc(options.status()));
+    reactor->Finish(base::ToRpc(options.status()));
     return reactor.get();
   }
   options->deadline.stop = reactor->stop();
   // Both messages live until Finish.
-  calls->Post([=, options = *std::move(options)] {
-    const absl::Status status = Answer(*cache, *request, options, *answer);
-    if (!status.ok()) base::LogInfo("resharding: ", status.ToString());
-    reactor->Finish(ToRpc(status));
-  });
+  service.calls->Post(
+      [=, cache = service.reshardings, options = *std::move(options)] {
+        const absl::Status status = Answer(*cache, *request, options, *answer);
+        if (!status.ok()) base::LogInfo("resharding: ", status.ToString());
+        reactor->Finish(base::ToRpc(status));
+      });
   return reactor.get();
 }
 

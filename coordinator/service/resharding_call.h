@@ -1,8 +1,8 @@
-// The call PlanResharding of the service Planning.
+// The call Plan of the service Resharding, and PlanResharding of Planning.
 //
 // Concept: the search runs on a thread of its own. It may take until the call's
 // deadline, less what the answer needs to get back; see resharding.proto.
-// Ownership: the reactor owns itself; `calls` and `cache` outlive the server.
+// Ownership: the reactor owns itself.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_
 
@@ -10,8 +10,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "base/thread_pool.h"
-#include "coordinator/resharding/answer_cache.h"
+#include "coordinator/service/service_context.h"
 #include "planner/reshard/solve.h"
 #include "proto/v1/resharding.pb.h"
 
@@ -28,8 +27,8 @@ absl::StatusOr<reshard::Options> ReadReshardingOptions(
     const v1::ReshardingRequest& request,
     std::optional<std::chrono::duration<double>> left);
 
-grpc::ServerUnaryReactor* StartResharding(base::ThreadPool* calls,
-                                          resharding::AnswerCache* cache,
+// kUnavailable while the coordinator drains.
+grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,
                                           v1::ReshardingAnswer* answer);

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/rpc/local_address.h"
+#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "base/trace_context.h"
-#include "coordinator/service/rpc_status.h"
 
 namespace meshwright::service {
 namespace {
@@ -47,7 +47,7 @@ class GuardHook : public grpc::AuthMetadataProcessor {
     if (!status.ok() && observer_ != nullptr) {
       observer_->RefuseRpc(status.code());
     }
-    return ToRpc(status);
+    return base::ToRpc(status);
   }
 
  private:

@@ -5,23 +5,20 @@
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_SERVICES_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_SERVICES_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 #include "absl/status/statusor.h"
-#include "base/clock.h"
 #include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/plans/leadership.h"
 #include "coordinator/plans/plan_questions.h"
-#include "coordinator/plans/plan_runner.h"
-#include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
 #include "coordinator/service/call_slots.h"
-#include "coordinator/service/prediction_observer.h"
+#include "coordinator/service/service_context.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan_record.pb.h"
 
@@ -30,23 +27,6 @@ class Service;
 }  // namespace grpc
 
 namespace meshwright::service {
-
-struct ServiceContext {
-  jobs::JobQueue* queue = nullptr;
-  base::ThreadPool* calls = nullptr;
-  plans::PlanRunner* runner = nullptr;
-  const std::atomic<bool>* draining = nullptr;
-  resharding::AnswerCache* reshardings = nullptr;
-  const security::Guard* guard = nullptr;
-  PredictionObserver* predictions = nullptr;  // null: none
-  // Of several coordinators over one store; null: this is the only one.
-  const plans::Leadership* leadership = nullptr;
-  CallSlots* held = nullptr;          // of streams
-  CallSlots* measurements = nullptr;  // of calls that have programs measured
-  CallSlots* computations = nullptr;  // of others that take long
-  store::ProfileStore* profiles = nullptr;  // has the modules that were put
-  const base::Clock* clock = nullptr;
-};
 
 // For a call that has programs measured. Errors: kUnavailable while the
 // coordinator drains, those of CallSlots::Take and Leadership::CheckLeads.
@@ -62,6 +42,9 @@ jobs::QueueMeasurer NewPlanMeasurer(const ServiceContext& context,
 std::unique_ptr<grpc::Service> NewPlanningService(
     const ServiceContext& context);
 
+std::unique_ptr<grpc::Service> NewReshardingService(
+    const ServiceContext& context);
+
 std::unique_ptr<grpc::Service> NewPlansService(const ServiceContext& context,
                                                plans::PlanQuestions questions);
 
@@ -74,10 +57,11 @@ std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
                                                  base::ThreadPool* calls,
                                                  const security::Guard* guard);
 
-// Workers and jobs are the leader's: elsewhere every call gives kUnavailable.
-std::unique_ptr<grpc::Service> NewAdminService(
-    jobs::JobQueue* queue, plans::PlanRunner* runner, base::ThreadPool* calls,
-    const plans::Leadership* leadership);
+// Workers and jobs are the leader's: elsewhere what concerns them gives
+// kUnavailable. The store is everybody's. `store`: its path or URL, of which
+// backups are made; empty: it has none, and they are not implemented.
+std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context,
+                                               const std::string& store);
 
 // A coordinator that does not lead sends workers away: kUnavailable, with the
 // leader's address in the status' details.

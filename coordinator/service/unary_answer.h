@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "base/rpc/rpc_status.h"
 #include "base/thread_pool.h"
 #include "coordinator/service/call_slots.h"
-#include "coordinator/service/rpc_status.h"
 
 namespace meshwright::service {
 
@@ -24,11 +24,11 @@ auto* AnswerUnary(base::ThreadPool* calls, Context* context, Response* response,
   calls->Post([reactor, response, work = std::move(work)]() mutable {
     absl::StatusOr<Response> made = work();
     if (!made.ok()) {
-      reactor->Finish(ToRpc(made.status()));
+      base::FinishCall(reactor, made.status());
       return;
     }
     *response = *std::move(made);
-    reactor->Finish(ToRpc(absl::OkStatus()));
+    base::FinishCall(reactor, absl::OkStatus());
   });
   return reactor;
 }
@@ -40,7 +40,7 @@ auto* AnswerUnary(base::ThreadPool* calls,
                   Response* response, Work work) {
   if (!slot.ok()) {
     auto* const reactor = context->DefaultReactor();
-    reactor->Finish(ToRpc(slot.status()));
+    base::FinishCall(reactor, slot.status());
     return reactor;
   }
   return AnswerUnary(calls, context, response,

@@ -10,9 +10,9 @@
 #include "base/fingerprint.h"
 #include "base/log/log.h"
 #include "base/log/log_context.h"
+#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "coordinator/service/outbox.h"
-#include "coordinator/service/rpc_status.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/worker_protocol.h"
@@ -93,7 +93,7 @@ class WorkerStream
  private:
   // A worker that must go elsewhere is redirected.
   void Finish(const absl::Status& status) {
-    const grpc::Status rpc = ToRpc(status);
+    const grpc::Status rpc = base::ToRpc(status);
     const bool leads = leadership_ == nullptr || leadership_->Leads();
     outbox_.Finish({rpc.error_code(), rpc.error_message(),
                     leads ? "" : leadership_->leader()});

@@ -4,10 +4,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "base/file.h"
 #include "base/status_macros.h"
 #include "profiledb/open.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
@@ -69,6 +71,37 @@ absl::StatusOr<v1::BackupReport> BackUpStore(const std::string& store,
   report.set_bytes(
       static_cast<int64_t>(std::filesystem::file_size(file, error)));
   return report;
+}
+
+absl::StatusOr<std::unique_ptr<OutgoingBackup>> OutgoingBackup::Make(
+    const std::string& store) {
+  std::string folder =
+      absl::StrCat(base::FindTemporaryFolder(), "/meshwright-backup-XXXXXX");
+  if (mkdtemp(folder.data()) == nullptr) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", folder));
+  }
+  const std::string name = folder + "/store.db";
+  absl::StatusOr<v1::BackupReport> report = BackUpStore(store, name);
+  base::OwnedFile file(report.ok() ? std::fopen(name.c_str(), "rbe") : nullptr);
+  const int error = errno;
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  RETURN_IF_ERROR(report.status());
+  if (file == nullptr) {
+    return absl::ErrnoToStatus(error, absl::StrCat("cannot read ", name));
+  }
+  report->clear_file();
+  return std::unique_ptr<OutgoingBackup>(
+      new OutgoingBackup(std::move(file), *std::move(report)));
+}
+
+absl::StatusOr<std::string> OutgoingBackup::Read(size_t maximum) {
+  std::string bytes(maximum, '\0');
+  bytes.resize(std::fread(bytes.data(), 1, maximum, file_.get()));
+  if (std::ferror(file_.get()) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot read the copy of the store");
+  }
+  return bytes;
 }
 
 }  // namespace meshwright::store

@@ -6,10 +6,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "base/file.h"
 #include "base/status_macros.h"
 #include "profiledb/upkeep/exchange.h"
 
@@ -18,15 +17,9 @@ namespace {
 
 constexpr char kSent[] = "the file that was sent";
 
-std::string FindFolder() {
-  std::error_code error;
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path(error);
-  return error ? "/tmp" : folder.string();
-}
-
 absl::Status FromErrno(const char* action) {
-  return absl::ErrnoToStatus(errno, absl::StrCat(action, FindFolder()));
+  return absl::ErrnoToStatus(errno,
+                             absl::StrCat(action, base::FindTemporaryFolder()));
 }
 
 absl::StatusOr<OwnedFile> OpenDescriptor(int descriptor) {
@@ -39,7 +32,7 @@ absl::StatusOr<OwnedFile> OpenDescriptor(int descriptor) {
 }
 
 absl::StatusOr<OwnedFile> OpenUnnamed() {
-  const std::string folder = FindFolder();
+  const std::string folder = base::FindTemporaryFolder();
   int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) {  // a file system without unnamed files
     std::string name = folder + "/meshwright-measurements-XXXXXX";
@@ -65,8 +58,9 @@ absl::StatusOr<std::unique_ptr<OutgoingMeasurements>>
 OutgoingMeasurements::Make(ProfileStore& store, const std::string& team) {
   ASSIGN_OR_RETURN(OwnedFile file, OpenUnnamed());
   ASSIGN_OR_RETURN(OwnedFile written, Duplicate(file.get()));
-  ASSIGN_OR_RETURN(const auto writer, MeasurementFileWriter::Create(
-                                          FindFolder(), std::move(written)));
+  ASSIGN_OR_RETURN(const auto writer,
+                   MeasurementFileWriter::Create(base::FindTemporaryFolder(),
+                                                 std::move(written)));
   ASSIGN_OR_RETURN(v1::ExportReport report,
                    ExportMeasurements(store, team, *writer));
   RETURN_IF_ERROR(Rewind(file.get()));

@@ -18,9 +18,9 @@
 
 #include "absl/strings/str_format.h"
 #include "base/clock.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/resharding/answer_cache.h"
-#include "coordinator/service/planning_client.h"
 #include "planner/reshard/testing/random_reshard.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/bench/figure.h"
@@ -79,7 +79,7 @@ class Bench {
     coordinator_ =
         std::make_unique<daemon::Coordinator>(std::move(dependencies));
     if (!coordinator_->Start().ok()) std::abort();
-    client_ = *PlanningClient::Connect(coordinator_->address());
+    client_ = *client::PlanningClient::Connect(coordinator_->address());
   }
 
   void Run(const Family& family) {
@@ -112,7 +112,7 @@ class Bench {
   const int rounds_;
   base::SystemClock clock_;
   std::unique_ptr<daemon::Coordinator> coordinator_;
-  std::unique_ptr<PlanningClient> client_;
+  std::unique_ptr<client::PlanningClient> client_;
 };
 
 Family Random(const std::string& name, int count, const reshard::Kind& kind) {

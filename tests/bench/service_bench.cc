@@ -6,11 +6,12 @@
 // The store is a SQLite file under $TMPDIR, removed at the end. Workers are
 // streams over a unix socket (tests/integration/simulated_workers.h) that
 // answer at once, so what is timed is the coordinator: queue, leases, commits.
-// Look-ups are those of plans, of the store in this process. Plans are made up,
-// 60 programs each, but for those that are replayed: gpt2_4l, and the model
-// FILE, with rows of a made-up machine. Resident size and threads are the whole
-// process's, with its workers and clients; growth while a module is uploaded is
-// the peak's, with the client in a process of its own.
+// Look-ups are calls of Profiles.LookUp, of clients with a connection each.
+// Plans are made up, 60 programs each, but for those that are replayed:
+// gpt2_4l, and the model FILE, with rows of a made-up machine. Resident size
+// and threads are the whole process's, with its workers and clients; growth
+// while a module is uploaded is the peak's, with the client in a process of its
+// own.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,9 +41,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mutex.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/planning/plan_pipeline.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/sqlite/sqlite_plan_store.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/store/testing/rows.h"
@@ -53,7 +54,7 @@
 namespace meshwright {
 namespace {
 
-using service::PlanningClient;
+using client::PlanningClient;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kWorkers = 1000;
@@ -327,6 +328,23 @@ class Bench {
     return keys;
   }
 
+  std::vector<std::unique_ptr<PlanningClient>> ConnectClients() const {
+    std::vector<std::unique_ptr<PlanningClient>> clients;
+    for (int i = 0; i < kClients; ++i) {
+      clients.push_back(
+          Require(PlanningClient::Connect(coordinator_->address())));
+    }
+    return clients;
+  }
+
+  // How many of them there are.
+  static int64_t LookUp(PlanningClient& client,
+                        const std::vector<std::string>& keys) {
+    v1::LookUpRequest request;
+    request.mutable_keys()->Assign(keys.begin(), keys.end());
+    return Require(client.LookUpRows(request)).rows_size();
+  }
+
   void MeasureLookUps() {
     std::atomic<int64_t> found = 0;
     // Drawn before the clock starts.
@@ -337,13 +355,13 @@ class Bench {
         calls[client].push_back(DrawKeys(random, kLookedUp));
       }
     }
+    const auto connections = ConnectClients();
     const double took = Seconds([&] {
       std::vector<std::jthread> clients;
       for (int client = 0; client < kClients; ++client) {
         clients.emplace_back([&, client] {
           for (const auto& keys : calls[client]) {
-            found +=
-                static_cast<int64_t>(Require(profiles_->Lookup(keys)).size());
+            found += LookUp(*connections[client], keys);
           }
         });
       }
@@ -363,6 +381,7 @@ class Bench {
                                                 kOffered);
     base::Mutex mutex;
     std::vector<double> waits;
+    const auto connections = ConnectClients();
     {
       std::vector<std::jthread> clients;
       const auto begin = Clock::now() + std::chrono::milliseconds(200);
@@ -378,7 +397,7 @@ class Bench {
                 std::chrono::duration_cast<Clock::duration>(
                     between * (i + static_cast<double>(client) / kClients));
             std::this_thread::sleep_until(due);
-            Require(profiles_->Lookup(keys));
+            LookUp(*connections[client], keys);
             own.push_back(
                 std::chrono::duration<double>(Clock::now() - due).count());
           }

@@ -8,7 +8,7 @@ LAYERS = {
     "base": (),
     "base/json": ("base",),
     "base/log": ("base",),
-    "base/rpc": ("base",),
+    "base/rpc": ("base", "base/log"),
     "base/toml": (),
     "proto/hlo": (),
     "proto/v1": (),
@@ -20,8 +20,8 @@ LAYERS = {
         "coordinator/security"),
     "cli/local": (
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
-        "coordinator/daemon", "coordinator/explain", "coordinator/metrics",
-        "coordinator/planning", "coordinator/security", "coordinator/service",
+        "coordinator/client", "coordinator/daemon", "coordinator/explain", "coordinator/metrics",
+        "coordinator/planning", "coordinator/security", 
         "coordinator/stages", "coordinator/validation", "profiledb",
         "profiledb/store", "worker/sandbox", "worker/service"),
     "cli/testing": ("base", "cli/local", "cli/verbs"),
@@ -30,17 +30,20 @@ LAYERS = {
         "planner/pipeline"),
     "cli/verbs": (
         "base", "base/log", "base/rpc", "proto/v1", "cli/flags", "cli/local",
-        "cli/program", "cli/text", "cli/worker", "coordinator/explain", "coordinator/export", "coordinator/launch",
+        "cli/program", "cli/text", "cli/worker", "coordinator/client", "coordinator/explain", "coordinator/export", "coordinator/launch",
         "coordinator/metrics", "coordinator/planning", "coordinator/resharding",
-        "coordinator/security", "coordinator/service", "coordinator/space",
+        "coordinator/security", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
         "planner/pipeline", "planner/reshard",
         "planner/search/tradeoffs", "profiledb/store", "profiledb/upkeep",
         "worker/sandbox", "worker/service"),
     "cli/worker": (
         "base", "base/log", "base/rpc", "cli/program", "worker/service"),
+    "coordinator/client": (
+        "base", "base/rpc", "proto/v1", "coordinator/jobs",
+        "coordinator/plans"),
     "coordinator/daemon": (
-        "base", "base/log", "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
+        "base", "base/log", "base/rpc", "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
         "coordinator/resharding", "coordinator/security", "coordinator/service",
         "profiledb/store"),
     "coordinator/estimation": (
@@ -236,6 +239,7 @@ LAYERS = {
 TEST_LAYERS = {
     "cli/text": ("coordinator/validation",),
     "cli/verbs": ("cli/testing",),
+    "coordinator/daemon": ("coordinator/client",),
     "coordinator/estimation": ("coordinator/jobs/testing",),
     "coordinator/ir": ("coordinator/ir/load",),
     "coordinator/ir/links": ("coordinator/ir/load", "coordinator/ir/text"),
@@ -267,7 +271,8 @@ FOREIGN = {
     r"libpq|postgres_ext|postgresql/": ("profiledb/postgres",),
     r"zstd\.h": ("profiledb/tables",),
     r"grpc|.*\.grpc\.pb\.h": (
-        "base/rpc", "coordinator/daemon", "coordinator/service",
+        "base/rpc", "coordinator/client", "coordinator/daemon",
+        "coordinator/service",
         "worker/service", "tests/integration"),
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
     r"cupti|cuda|nvml": ("worker/comm/transport",),

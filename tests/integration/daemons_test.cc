@@ -12,9 +12,9 @@
 #include <string>
 #include <thread>
 
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/jobs/testing/fake_worker.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -26,8 +26,8 @@
 namespace meshwright::integration {
 namespace {
 
+using client::PlanningClient;
 using daemon::Coordinator;
-using service::PlanningClient;
 using testing::HasSubstr;
 using testing::SizeIs;
 using worker::Worker;

@@ -165,7 +165,7 @@ class KillRound::Client {
     return true;
   }
 
-  absl::Status Follow(service::PlanningClient& service,
+  absl::Status Follow(client::PlanningClient& service,
                       const v1::SubmitPlanRequest& request, bool cancels,
                       PlanHistory& history) {
     ASSIGN_OR_RETURN(const v1::PlanRecord submitted,
@@ -221,7 +221,7 @@ class KillRound::Client {
   const int number_;
   std::mt19937_64 random_;
   int coordinator_ = 0;  // the number of the last that it spoke to
-  std::unique_ptr<service::PlanningClient> service_;
+  std::unique_ptr<client::PlanningClient> service_;
   Tally tally_;
 };
 
@@ -255,7 +255,7 @@ bool KillRound::TakesPlans() {
   return takes_plans_;
 }
 
-std::unique_ptr<service::PlanningClient> KillRound::Connect(int& after) {
+std::unique_ptr<client::PlanningClient> KillRound::Connect(int& after) {
   while (true) {
     {
       base::MutexLock lock(&mutex_);
@@ -266,7 +266,7 @@ std::unique_ptr<service::PlanningClient> KillRound::Connect(int& after) {
       if (is_over_) return nullptr;
       after = coordinators_;
     }
-    auto client = service::PlanningClient::Connect(address_);
+    auto client = client::PlanningClient::Connect(address_);
     if (client.ok()) return *std::move(client);
   }
 }

@@ -29,7 +29,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 #include "tests/integration/process.h"
 #include "tests/integration/row_history.h"
 
@@ -83,7 +83,7 @@ class KillRound {
   bool TakesPlans() ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits for a coordinator after the one of number `after`; null: the round
   // is over.
-  std::unique_ptr<service::PlanningClient> Connect(int& after)
+  std::unique_ptr<client::PlanningClient> Connect(int& after)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // A fault ends the coordinator, and so the round.
   void Report(const std::string& fault) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/mutex.h"
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 #include "tests/integration/certificates.h"
 #include "tests/integration/process.h"
 #include "worker/service/worker.h"
@@ -26,7 +26,7 @@
 namespace meshwright::integration {
 namespace {
 
-using service::PlanningClient;
+using client::PlanningClient;
 using testing::HasSubstr;
 using testing::StartsWith;
 

@@ -29,8 +29,8 @@
 #include "base/mutex.h"
 #include "base/rpc/channel.h"
 #include "base/version.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
@@ -39,8 +39,8 @@
 namespace meshwright::integration {
 namespace {
 
+using client::PlanningClient;
 using daemon::Coordinator;
-using service::PlanningClient;
 using testing::HasSubstr;
 
 class LimitsTest : public testing::Test {

@@ -19,8 +19,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/trace_context.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -114,7 +114,7 @@ class TraceTest : public testing::Test {
 TEST_F(TraceTest, OneIdFollowsAPlanFromTheClientToTheWorker) {
   setenv("TRACEPARENT",
          absl::StrCat("00-", kTrace, "-00f067aa0ba902b7-01").c_str(), 1);
-  auto client = service::PlanningClient::Connect(coordinator_->address());
+  auto client = client::PlanningClient::Connect(coordinator_->address());
   unsetenv("TRACEPARENT");
   ASSERT_TRUE(client.ok()) << client.status();
   v1::PlanRequest request;

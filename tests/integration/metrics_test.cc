@@ -14,10 +14,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/metrics/figures.h"
 #include "coordinator/metrics/testing/read_metrics.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/store/observed_profile_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
@@ -71,7 +71,7 @@ class MetricsTest : public testing::Test {
     worker_ = std::make_unique<worker::Worker>(std::move(worker));
     ASSERT_TRUE(worker_->Start().ok());
     ASSERT_TRUE(coordinator_->queue().FindWorker(Two(), {}).ok());
-    auto client = service::PlanningClient::Connect(coordinator_->address());
+    auto client = client::PlanningClient::Connect(coordinator_->address());
     ASSERT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
   }
@@ -117,7 +117,7 @@ class MetricsTest : public testing::Test {
   FakeBatches batches_;
   std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<worker::Worker> worker_;
-  std::unique_ptr<service::PlanningClient> client_;
+  std::unique_ptr<client::PlanningClient> client_;
 };
 
 TEST_F(MetricsTest, CallsAreCountedByMethodAndStatus) {

@@ -18,10 +18,10 @@
 #include "cli/local/cluster.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
-#include "coordinator/service/planning_client.h"
 #include "coordinator/stages/staged_plan.h"
 #include "profiledb/open.h"
 #include "worker/service/worker.h"
@@ -71,7 +71,7 @@ class PlanQuestionsTest : public testing::Test {
     coordinator_ =
         std::make_unique<daemon::Coordinator>(std::move(dependencies));
     ASSERT_TRUE(coordinator_->Start().ok());
-    client_ = *service::PlanningClient::Connect(coordinator_->address());
+    client_ = *client::PlanningClient::Connect(coordinator_->address());
   }
 
   // Submits one and waits for its end; writes NAME.json. Its id.
@@ -192,7 +192,7 @@ class PlanQuestionsTest : public testing::Test {
   int progress_ = 0;                   // of a validation, how often it was said
   std::unique_ptr<store::ProfileStore> store_;
   std::unique_ptr<daemon::Coordinator> coordinator_;
-  std::unique_ptr<service::PlanningClient> client_;
+  std::unique_ptr<client::PlanningClient> client_;
 };
 
 TEST_F(PlanQuestionsTest, AnswersAreThoseOfTheVerbs) {

@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/open.h"
 #include "profiledb/store/testing/rows.h"
 #include "profiledb/upkeep/measurement_file.h"
@@ -22,7 +22,7 @@
 namespace meshwright::integration {
 namespace {
 
-using service::PlanningClient;
+using client::PlanningClient;
 using store::MakeKey;
 using store::MakeMeasured;
 using testing::HasSubstr;

@@ -12,13 +12,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/rpc/channel.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/metrics/figures.h"
 #include "coordinator/metrics/testing/read_metrics.h"
 #include "coordinator/security/rpc_roles.h"
 #include "coordinator/security/testing/fake_audit_log.h"
 #include "coordinator/security/token_file.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
@@ -29,9 +29,9 @@ namespace meshwright::integration {
 namespace {
 
 using base::ChannelSecurity;
+using client::PlanningClient;
 using daemon::Coordinator;
 using security::Role;
-using service::PlanningClient;
 using testing::HasSubstr;
 using Stream =
     grpc::ClientReaderWriter<v1::WorkerMessage, v1::CoordinatorMessage>;

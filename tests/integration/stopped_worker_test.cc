@@ -16,15 +16,15 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "base/file.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "tests/integration/process.h"
 
 namespace meshwright::integration {
 namespace {
 
-using service::PlanningClient;
+using client::PlanningClient;
 using testing::Contains;
 using testing::Not;
 

@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "coordinator/client/planning_client.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/planning_client.h"
 #include "profiledb/postgres/testing/postgres_server.h"
 #include "tests/integration/fake_batches.h"
 #include "tests/integration/process.h"
@@ -23,7 +23,7 @@
 namespace meshwright::integration {
 namespace {
 
-using service::PlanningClient;
+using client::PlanningClient;
 
 // Who asks without a pause takes the processors from those it waits for.
 constexpr absl::Duration kBetweenLooks = absl::Milliseconds(20);

@@ -12,14 +12,14 @@
 #include <string>
 #include <thread>
 
+#include "coordinator/client/planning_client.h"
 #include "coordinator/metrics/testing/read_metrics.h"
-#include "coordinator/service/planning_client.h"
 #include "tests/integration/process.h"
 
 namespace meshwright::integration {
 namespace {
 
-using service::PlanningClient;
+using client::PlanningClient;
 using testing::HasSubstr;
 using testing::StartsWith;
 

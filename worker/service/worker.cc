@@ -1,13 +1,11 @@
 #include "worker/service/worker.h"
 
-#include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -22,6 +20,7 @@
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/rpc/channel.h"
+#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "base/version.h"
 #include "worker/service/leases.h"
@@ -29,15 +28,6 @@
 
 namespace meshwright::worker {
 namespace {
-
-void SilenceGrpc() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    gpr_set_log_function([](gpr_log_func_args* args) {
-      base::LogDebug("grpc: ", args->message);
-    });
-  });
-}
 
 // 256 bits, in hex.
 absl::StatusOr<std::string> RandomSecret() {
@@ -132,7 +122,7 @@ class Worker::Daemon {
 };
 
 absl::Status Worker::Daemon::Start() {
-  SilenceGrpc();
+  base::SilenceGrpc();
   ASSIGN_OR_RETURN(
       const v1::RunnerEvent::Ready ready,
       DescribeDevices(dependencies_.devices, dependencies_.run_batch));

@@ -1,4 +1,4 @@
-#include "coordinator/service/rpc_status.h"
+#include "base/rpc/rpc_status.h"
 
 #include <grpc/support/log.h>
 #include <grpcpp/support/status.h>
@@ -7,7 +7,7 @@
 
 #include "base/log/log.h"
 
-namespace meshwright::service {
+namespace meshwright::base {
 
 // The codes of both libraries carry the same numbers.
 grpc::Status ToRpc(const absl::Status& status) {
@@ -25,10 +25,9 @@ absl::Status FromRpc(const grpc::Status& status) {
 void SilenceGrpc() {
   static std::once_flag once;
   std::call_once(once, [] {
-    gpr_set_log_function([](gpr_log_func_args* args) {
-      base::LogDebug("grpc: ", args->message);
-    });
+    gpr_set_log_function(
+        [](gpr_log_func_args* args) { LogDebug("grpc: ", args->message); });
   });
 }
 
-}  // namespace meshwright::service
+}  // namespace meshwright::base

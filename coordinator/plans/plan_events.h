@@ -4,8 +4,8 @@
 // read updates by this rule.
 // Threads: pure functions. Errors: `end` is the status that the plan ended
 // with.
-#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_EVENTS_H_
-#define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_EVENTS_H_
+#ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_EVENTS_H_
+#define MESHWRIGHT_COORDINATOR_PLANS_PLAN_EVENTS_H_
 
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@
 #include "proto/v1/plans.pb.h"
 #include "proto/v1/services.pb.h"
 
-namespace meshwright::service {
+namespace meshwright::plans {
 
 struct PlanEvents {
   std::vector<v1::PlanEvent> events;
@@ -23,6 +23,6 @@ struct PlanEvents {
 
 PlanEvents TranslateUpdate(v1::PlanUpdate update);
 
-}  // namespace meshwright::service
+}  // namespace meshwright::plans
 
-#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLAN_EVENTS_H_
+#endif  // MESHWRIGHT_COORDINATOR_PLANS_PLAN_EVENTS_H_

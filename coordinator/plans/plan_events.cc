@@ -1,8 +1,8 @@
-#include "coordinator/service/plan_events.h"
+#include "coordinator/plans/plan_events.h"
 
 #include <utility>
 
-namespace meshwright::service {
+namespace meshwright::plans {
 
 PlanEvents TranslateUpdate(v1::PlanUpdate update) {
   PlanEvents translated;
@@ -33,4 +33,4 @@ PlanEvents TranslateUpdate(v1::PlanUpdate update) {
   return translated;
 }
 
-}  // namespace meshwright::service
+}  // namespace meshwright::plans

@@ -1,4 +1,4 @@
-#include "coordinator/service/planning_client.h"
+#include "coordinator/client/planning_client.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -12,21 +12,23 @@
 #include "absl/time/time.h"
 #include "base/fingerprint.h"
 #include "base/rpc/channel.h"
+#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
-#include "coordinator/service/plan_events.h"
-#include "coordinator/service/rpc_status.h"
+#include "coordinator/plans/plan_events.h"
 #include "proto/v1/admin.grpc.pb.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/profiles.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 
-namespace meshwright::service {
+namespace meshwright::client {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr std::chrono::seconds kCallPatience(10);
 // Of a call that analyses a model.
 constexpr std::chrono::seconds kAnalysisPatience(120);
+// Of a call that reads the whole store.
+constexpr std::chrono::seconds kStorePatience(300);
 // A comparison of more is sent in pieces.
 constexpr size_t kCompareBytes = size_t{8} << 20;
 
@@ -37,6 +39,7 @@ class GrpcPlanningClient : public PlanningClient {
       : address_(std::move(address)),
         channel_(std::move(channel)),
         stub_(v1::Planning::NewStub(channel_)),
+        reshardings_(v1::Resharding::NewStub(channel_)),
         plans_(v1::Plans::NewStub(channel_)),
         modules_(v1::Modules::NewStub(channel_)),
         admin_(v1::Admin::NewStub(channel_)),
@@ -55,7 +58,7 @@ class GrpcPlanningClient : public PlanningClient {
     const absl::Status watched = WatchPlan(
         watch,
         [&](const v1::PlanUpdate& update) {
-          PlanEvents said = TranslateUpdate(update);
+          plans::PlanEvents said = plans::TranslateUpdate(update);
           for (v1::PlanEvent& event : said.events) {
             if (event.has_plan()) plan = std::move(*event.mutable_plan());
             if (event.has_progress() && on_progress) {
@@ -92,7 +95,7 @@ class GrpcPlanningClient : public PlanningClient {
     }
     v1::ReshardingAnswer answer;
     const absl::Status status =
-        Translate(stub_->PlanResharding(&context, request, &answer));
+        Translate(reshardings_->Plan(&context, request, &answer));
     if (!status.ok()) return status;
     return answer;
   }
@@ -190,28 +193,8 @@ class GrpcPlanningClient : public PlanningClient {
       const std::stop_token& stop) override {
     v1::ExportProfilesRequest request;
     request.set_namespace_(team);
-    std::stop_source ended;
-    const std::stop_callback end(stop, [&] { ended.request_stop(); });
-    absl::Status taken;
-    std::optional<v1::ExportReport> report;
-    const absl::Status status =
-        Listen(*profiles_, &v1::Profiles::Stub::Export, request,
-               std::function<void(const v1::ExportChunk&)>(
-                   [&](const v1::ExportChunk& chunk) {
-                     if (taken.ok() && !chunk.data().empty()) {
-                       taken = on_data(chunk.data());
-                       if (!taken.ok()) ended.request_stop();
-                     }
-                     if (chunk.has_report()) report = chunk.report();
-                   }),
-               ended.get_token());
-    if (!taken.ok()) return taken;
-    if (!status.ok()) return status;
-    if (!report.has_value()) {
-      return absl::InternalError(
-          absl::StrCat("the coordinator at ", address_, " sent no end"));
-    }
-    return *std::move(report);
+    return TakeFile<v1::ExportReport>(*profiles_, &v1::Profiles::Stub::Export,
+                                      request, on_data, stop);
   }
 
   absl::StatusOr<v1::ImportReport> ImportProfiles(
@@ -239,6 +222,11 @@ class GrpcPlanningClient : public PlanningClient {
     const absl::Status status = Translate(writer->Finish());
     if (!status.ok()) return status;
     return report;
+  }
+
+  absl::StatusOr<v1::LookUpResponse> LookUpRows(
+      const v1::LookUpRequest& request) override {
+    return Ask(*profiles_, &v1::Profiles::Stub::LookUp, request);
   }
 
   absl::StatusOr<v1::ListJobsResponse> ListJobs() override {
@@ -272,6 +260,33 @@ class GrpcPlanningClient : public PlanningClient {
   absl::StatusOr<v1::WorkerSummary> ResumeWorker(
       const v1::WorkerRequest& request) override {
     return Ask(*admin_, &v1::Admin::Stub::ResumeWorker, request);
+  }
+
+  absl::StatusOr<v1::StoreReport> DescribeStore() override {
+    return Ask(*admin_, &v1::Admin::Stub::DescribeStore,
+               v1::DescribeStoreRequest(), kStorePatience);
+  }
+  absl::StatusOr<v1::QuarantineReport> ListQuarantine() override {
+    return Ask(*admin_, &v1::Admin::Stub::ListQuarantine,
+               v1::ListQuarantineRequest());
+  }
+  absl::Status RetryQuarantined(const std::string& key) override {
+    v1::RetryQuarantinedRequest request;
+    request.set_key(key);
+    return Ask(*admin_, &v1::Admin::Stub::RetryQuarantined, request).status();
+  }
+  absl::StatusOr<v1::GcReport> CollectGarbage(
+      const v1::GcLimits& limits) override {
+    return Ask(*admin_, &v1::Admin::Stub::CollectGarbage, limits,
+               kStorePatience);
+  }
+  absl::StatusOr<v1::BackupReport> BackUpStore(
+      const OnData& on_data, const std::stop_token& stop) override {
+    return TakeFile<v1::BackupReport>(*admin_, &v1::Admin::Stub::BackUpStore,
+                                      v1::BackUpStoreRequest(), on_data, stop);
+  }
+  absl::StatusOr<v1::ListQuotasResponse> ListQuotas() override {
+    return Ask(*admin_, &v1::Admin::Stub::ListQuotas, v1::ListQuotasRequest());
   }
 
  private:
@@ -349,6 +364,38 @@ class GrpcPlanningClient : public PlanningClient {
     return Translate(reader->Finish());
   }
 
+  // A call that is answered with a file in pieces, the last of which has the
+  // report.
+  template <typename Report, typename Stub, typename Request, typename Chunk>
+  absl::StatusOr<Report> TakeFile(Stub& stub,
+                                  std::unique_ptr<grpc::ClientReader<Chunk>> (
+                                      Stub::*call)(grpc::ClientContext*,
+                                                   const Request&),
+                                  const Request& request, const OnData& on_data,
+                                  const std::stop_token& stop) const {
+    grpc::ClientContext context;
+    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
+    const auto reader = (stub.*call)(&context, request);
+    absl::Status taken;
+    std::optional<Report> report;
+    Chunk chunk;
+    while (reader->Read(&chunk)) {
+      if (taken.ok() && !chunk.data().empty()) {
+        taken = on_data(chunk.data());
+        if (!taken.ok()) context.TryCancel();
+      }
+      if (chunk.has_report()) report = chunk.report();
+    }
+    const absl::Status status = Translate(reader->Finish());
+    RETURN_IF_ERROR(taken);
+    RETURN_IF_ERROR(status);
+    if (!report.has_value()) {
+      return absl::InternalError(
+          absl::StrCat("the coordinator at ", address_, " sent no end"));
+    }
+    return *std::move(report);
+  }
+
   // A connection that broke says so in gRPC's words; ours name the address.
   // What the coordinator itself answers arrives on a channel that is ready.
   absl::Status Translate(const grpc::Status& status) const {
@@ -357,12 +404,13 @@ class GrpcPlanningClient : public PlanningClient {
       return absl::UnavailableError(absl::StrCat(
           "the connection to the coordinator at ", address_, " broke"));
     }
-    return FromRpc(status);
+    return base::FromRpc(status);
   }
 
   const std::string address_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::Planning::Stub> stub_;
+  const std::unique_ptr<v1::Resharding::Stub> reshardings_;
   const std::unique_ptr<v1::Plans::Stub> plans_;
   const std::unique_ptr<v1::Modules::Stub> modules_;
   const std::unique_ptr<v1::Admin::Stub> admin_;
@@ -395,7 +443,7 @@ Reached AwaitReady(grpc::Channel& channel, absl::Duration timeout) {
 absl::StatusOr<std::unique_ptr<PlanningClient>> PlanningClient::Connect(
     const std::string& address, const base::ChannelSecurity& security,
     absl::Duration timeout) {
-  SilenceGrpc();
+  base::SilenceGrpc();
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
                    base::OpenChannel(address, security));
   switch (AwaitReady(*channel, timeout)) {
@@ -420,4 +468,4 @@ absl::StatusOr<std::unique_ptr<PlanningClient>> PlanningClient::Connect(
   return std::make_unique<GrpcPlanningClient>(address, channel);
 }
 
-}  // namespace meshwright::service
+}  // namespace meshwright::client

@@ -5,8 +5,8 @@
 // Errors: what the coordinator answered; kUnavailable, in one sentence with
 // the address, where none answers there; kInternal for an answer without an
 // end.
-#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLANNING_CLIENT_H_
-#define MESHWRIGHT_COORDINATOR_SERVICE_PLANNING_CLIENT_H_
+#ifndef MESHWRIGHT_COORDINATOR_CLIENT_PLANNING_CLIENT_H_
+#define MESHWRIGHT_COORDINATOR_CLIENT_PLANNING_CLIENT_H_
 
 #include <functional>
 #include <memory>
@@ -23,10 +23,11 @@
 #include "proto/v1/plans.pb.h"
 #include "proto/v1/profile.pb.h"
 #include "proto/v1/profiles.pb.h"
+#include "proto/v1/reports.pb.h"
 #include "proto/v1/resharding.pb.h"
 #include "proto/v1/services.pb.h"
 
-namespace meshwright::service {
+namespace meshwright::client {
 
 class PlanningClient {
  public:
@@ -115,6 +116,11 @@ class PlanningClient {
       const std::string& team, const NextData& next,
       const std::stop_token& stop) = 0;
 
+  // The summaries of rows, without the hosts that they come from; unknown keys
+  // are left out. kInvalidArgument for more than 1000 keys.
+  virtual absl::StatusOr<v1::LookUpResponse> LookUpRows(
+      const v1::LookUpRequest& request) = 0;
+
   // Jobs that are done first. Those of other teams are without owner and plan.
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
   // The attached ones.
@@ -141,8 +147,21 @@ class PlanningClient {
   // It is trusted, and gets leases again.
   virtual absl::StatusOr<v1::WorkerSummary> ResumeWorker(
       const v1::WorkerRequest& request) = 0;
+
+  // Of the coordinator's store; errors also those of the store.
+  virtual absl::StatusOr<v1::StoreReport> DescribeStore() = 0;
+  virtual absl::StatusOr<v1::QuarantineReport> ListQuarantine() = 0;
+  // kNotFound for a key that is not in quarantine.
+  virtual absl::Status RetryQuarantined(const std::string& key) = 0;
+  virtual absl::StatusOr<v1::GcReport> CollectGarbage(
+      const v1::GcLimits& limits) = 0;
+  // A store of SQLite piece by piece. An error of `on_data` ends the backup,
+  // and is the answer. kUnimplemented for a store in memory.
+  virtual absl::StatusOr<v1::BackupReport> BackUpStore(
+      const OnData& on_data, const std::stop_token& stop) = 0;
+  virtual absl::StatusOr<v1::ListQuotasResponse> ListQuotas() = 0;
 };
 
-}  // namespace meshwright::service
+}  // namespace meshwright::client
 
-#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLANNING_CLIENT_H_
+#endif  // MESHWRIGHT_COORDINATOR_CLIENT_PLANNING_CLIENT_H_

@@ -1,0 +1,69 @@
+#include "profiledb/upkeep/store_reports.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/status/status.h"
+#include "profiledb/store/testing/fake_profile_store.h"
+#include "profiledb/store/testing/rows.h"
+
+namespace meshwright::store {
+namespace {
+
+TEST(StoreReportsTest, RowsAreCountedByOutcomeQualityAndMachine) {
+  FakeProfileStore store;
+  Origin here;
+  here.machine = "m1";
+  here.host = "h1";
+  Origin there;
+  there.machine = "m2";
+  EXPECT_TRUE(store.Record(MakeMeasured("a"), here).ok());
+  EXPECT_TRUE(store.Record(MakeMeasured("b", 1'000'000, v1::NOISY), here).ok());
+  EXPECT_TRUE(store.Record(MakeRow("c", v1::COMPILE_FAILED, "no"), there).ok());
+  EXPECT_TRUE(store.Quarantine(MakeKey("d"), 3, "it crashes", "").ok());
+  const v1::StoreReport report = *ReportStore(store);
+  EXPECT_EQ(report.outcomes().at("measured"), 2);
+  EXPECT_EQ(report.outcomes().at("compile_failed"), 1);
+  EXPECT_EQ(report.qualities().at("good"), 1);
+  EXPECT_EQ(report.qualities().at("noisy"), 1);
+  ASSERT_EQ(report.machines_size(), 2);
+  EXPECT_EQ(report.machines(0).machine(), "m1");
+  EXPECT_EQ(report.machines(0).host(), "h1");
+  EXPECT_EQ(report.machines(0).rows(), 2);
+  EXPECT_EQ(report.quarantined(), 1);
+
+  const v1::QuarantineReport quarantine = *ReportQuarantine(store);
+  ASSERT_EQ(quarantine.programs_size(), 1);
+  EXPECT_EQ(quarantine.programs(0).key(), MakeKey("d"));
+  EXPECT_EQ(quarantine.programs(0).state(), "quarantined");
+  EXPECT_EQ(quarantine.programs(0).reason(), "it crashes");
+}
+
+TEST(StoreReportsTest, ARowHasItsMeasurementsWhereverItIsFound) {
+  FakeProfileStore store;
+  Origin shared;
+  shared.host = "h1";
+  shared.recorded = Nanoseconds(std::chrono::nanoseconds(1));
+  Origin again = shared;
+  again.recorded = Nanoseconds(std::chrono::nanoseconds(2));
+  Origin own = shared;
+  own.team = "vision";
+  EXPECT_TRUE(store.Record(MakeMeasured("a", 1'000'000), shared).ok());
+  EXPECT_TRUE(store.Record(MakeMeasured("a", 1'010'000), again).ok());
+  EXPECT_TRUE(store.Record(MakeMeasured("b"), own).ok());
+  const v1::RowsReport report =
+      *ReportRows(store, {MakeKey("b"), MakeKey("x"), MakeKey("a")}, "vision");
+  ASSERT_EQ(report.rows_size(), 3);
+  EXPECT_EQ(report.rows(0).kept_size(), 1);
+  EXPECT_FALSE(report.rows(1).has_row());
+  ASSERT_EQ(report.rows(2).kept_size(), 2);
+  EXPECT_EQ(report.rows(2).kept(0).recorded_unix_ns(), 2);
+  EXPECT_EQ(report.rows(2).kept(0).host(), "h1");
+  EXPECT_EQ(report.rows(2).row().key(), MakeKey("a"));
+  EXPECT_FALSE(
+      ReportRows(store, {MakeKey("b")}, kSharedPool)->rows(0).has_row());
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(ReportRows(store, {"a"}, kSharedPool).status()));
+}
+
+}  // namespace
+}  // namespace meshwright::store
