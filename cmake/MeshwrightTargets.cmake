@@ -135,11 +135,12 @@ endfunction()
 # A library that stands in for a vendor's: FILE below build/doubles, named and
 # placed as the real one is, so that it is found where that would be.
 function(meshwright_double name)
-  cmake_parse_arguments(ARG "" "FILE" "SRCS" ${ARGN})
+  cmake_parse_arguments(ARG "" "FILE" "SRCS;DEPS" ${ARGN})
   get_filename_component(folder ${ARG_FILE} DIRECTORY)
   get_filename_component(file ${ARG_FILE} NAME)
   add_library(${name} SHARED ${ARG_SRCS})
-  target_link_libraries(${name} PRIVATE meshwright_options meshwright_warnings)
+  target_link_libraries(${name} PRIVATE meshwright_options meshwright_warnings
+                                        ${ARG_DEPS})
   set_target_properties(
     ${name}
     PROPERTIES PREFIX "" OUTPUT_NAME ${file} SUFFIX "" LIBRARY_OUTPUT_DIRECTORY

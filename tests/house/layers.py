@@ -274,7 +274,7 @@ FOREIGN = {
         "base/rpc", "coordinator/client", "coordinator/daemon",
         "coordinator/service",
         "worker/service", "tests/integration"),
-    r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
+    r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("tests/doubles", "worker/pjrt"),
     r"cupti|cuda|nvml": ("worker/comm/transport",),
     r"nccl": ("worker/comm/transport",),
     r"boost/": ("base", "coordinator/metrics", "worker/comm/transport", "worker/comm/testing"),

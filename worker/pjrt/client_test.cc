@@ -16,7 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // The suite runs against any plugin: MESHWRIGHT_TEST_PLATFORM names another
-// platform, MESHWRIGHT_TEST_DEVICES how many devices of it to use.
+// platform, MESHWRIGHT_TEST_DEVICES how many devices of it to use. Against our
+// own it is the test worker_pjrt_double_test.
 std::string ReadPlatform() {
   const char* const named = std::getenv("MESHWRIGHT_TEST_PLATFORM");
   return named == nullptr ? "cpu" : named;
@@ -28,6 +29,11 @@ int ReadDevices() {
 }
 
 const int kDevices = ReadDevices();
+
+// The devices of a double (tests/doubles/pjrt.cc) sleep, and give zeros.
+bool DevicesCompute() {
+  return std::getenv("MESHWRIGHT_TEST_SLEEPING") == nullptr;
+}
 
 std::unique_ptr<Client> NewClient(int devices) {
   auto plugin = Plugin::Load(*FindPlugin(ReadPlatform(), ""));
@@ -142,9 +148,10 @@ TEST_F(ClientTest, PartitionedContractionSumsOverTheDevices) {
   const auto run = (*executable)->Execute(arguments, {0, 1});
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_GT(run->wall_time, absl::ZeroDuration());
+  const float sum = DevicesCompute() ? 8 : 0;
   for (int device = 0; device < kDevices; ++device) {
     EXPECT_THAT(Values(*run->outputs[device][0].Download()),
-                ElementsAre(8, 8, 8, 8));
+                ElementsAre(sum, sum, sum, sum));
   }
 
   const auto memory = (*executable)->Memory();
@@ -159,6 +166,7 @@ TEST_F(ClientTest, PartitionedContractionSumsOverTheDevices) {
   EXPECT_GT(costs->flops, 0);
   const auto optimized = (*executable)->OptimizedModule();
   ASSERT_TRUE(optimized.ok()) << optimized.status();
+  if (!DevicesCompute()) return;  // and nothing is optimized
   const auto collectives = FindCollectives(*optimized, kDevices);
   EXPECT_EQ(NameCollectives(*optimized).empty(), kDevices == 1);
   if (kDevices == 1) return;
@@ -178,8 +186,11 @@ TEST_F(ClientTest, KeptArgumentsSurviveAndOthersAreConsumed) {
   for (int i = 0; i < 2; ++i) {
     const auto run = (*executable)->Execute({{&state, &step}}, {0, 1});
     ASSERT_TRUE(run.ok()) << run.status();
-    EXPECT_THAT(Values(*run->outputs[0][0].Download()),
-                ElementsAre(1, 2, 3, 4));
+    const auto sum = run->outputs[0][0].Download();
+    ASSERT_TRUE(sum.ok()) << sum.status();
+    if (DevicesCompute()) {
+      EXPECT_THAT(Values(*sum), ElementsAre(1, 2, 3, 4));
+    }
   }
   ASSERT_TRUE((*executable)->Execute({{&state, &step}}, {1}).ok());
   EXPECT_FALSE((*executable)->Execute({{&state, &step}}, {1}).ok());

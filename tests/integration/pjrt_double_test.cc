@@ -1,0 +1,76 @@
+// The runner in its sandbox on a plugin that sleeps, fails, hangs and lies.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "tests/integration/double_device.h"
+
+namespace meshwright::integration {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+using Rows = std::map<std::string, v1::ProfileResult>;
+
+constexpr int64_t kMillisecond = 1'000'000;
+
+TEST(PjrtDoubleTest, ARowHasTheTimeAndTheMemoryOfItsProgram) {
+  const DoubleDevice device("run_ns 5000000");
+  Rows rows;
+  const absl::Status status = device.Run(device.MakeRequest({"a"}), rows);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(rows["a"].outcome(), v1::MEASURED) << rows["a"].reason();
+  const v1::Measurement& row = rows["a"].measurement();
+  EXPECT_GE(row.minimum_ns(), 5 * kMillisecond);
+  EXPECT_LT(row.minimum_ns(), 6 * kMillisecond);
+  EXPECT_EQ(row.memory().argument_bytes(), 2 * 4096);
+  EXPECT_EQ(row.memory().alias_bytes(), 4096);
+}
+
+TEST(PjrtDoubleTest, AFailureCostsTheProgramThatItHappensIn) {
+  const DoubleDevice device("run_ns 1000000");
+  v1::RunnerRequest request = device.MakeRequest(
+      {"first", "refuse", "exhaust", "crash", "lie", "hang", "last"});
+  request.mutable_options()->set_version(1);
+  request.mutable_options()->set_program_time_limit_ns(2000 * kMillisecond);
+  Rows rows;
+  const absl::Status status = device.Run(request, rows);
+  EXPECT_TRUE(status.ok()) << status;
+  ASSERT_THAT(rows, SizeIs(7));
+  for (const char* const key : {"first", "last", "lie"}) {
+    EXPECT_EQ(rows[key].outcome(), v1::MEASURED) << key << rows[key].reason();
+  }
+  EXPECT_EQ(rows["refuse"].outcome(), v1::COMPILE_FAILED);
+  EXPECT_THAT(rows["refuse"].reason(), HasSubstr("refuses the module refuse"));
+  EXPECT_EQ(rows["crash"].outcome(), v1::CRASHED);
+  EXPECT_EQ(rows["hang"].outcome(), v1::TIMED_OUT);
+  // Others may have had the memory: it is no row of the store.
+  EXPECT_NE(rows["exhaust"].outcome(), v1::MEASURED);
+  EXPECT_THAT(rows["exhaust"].reason(), HasSubstr("no memory left"));
+}
+
+// Of one device: another that is not used has memory to spare.
+TEST(PjrtDoubleTest, WhatNeedsMoreThanTheDeviceHasIsOutOfMemory) {
+  const DoubleDevice device("memory_bytes 6000");
+  Rows rows;
+  const absl::Status status = device.Run(device.MakeRequest({"a"}), rows);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(rows["a"].outcome(), v1::OUT_OF_MEMORY) << rows["a"].reason();
+}
+
+TEST(PjrtDoubleTest, ProgramsAreCompiledOnceAndRunOneAtATime) {
+  const DoubleDevice device("run_ns 1000000\ncompile_ns 20000000");
+  Rows rows;
+  ASSERT_TRUE(device.Run(device.MakeRequest({"a", "b", "c"}), rows).ok());
+  EXPECT_GE(device.ReadCompiles().size(), 3u);
+  const auto runs = device.ReadRuns();
+  ASSERT_GE(runs.size(), 3u * 12);
+  for (size_t i = 1; i < runs.size(); ++i) {
+    EXPECT_GE(runs[i].begin_ns, runs[i - 1].end_ns);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::integration
