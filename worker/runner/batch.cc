@@ -66,6 +66,14 @@ absl::Status Batch::Run() {
   return absl::OkStatus();
 }
 
+int Batch::CountPools(const BenchmarkedProgram& loaded) const {
+  return options_.devices_share_memory ? 1 : loaded.resident_devices();
+}
+
+int64_t Batch::CountFootprint(const BenchmarkedProgram& loaded) const {
+  return loaded.FootprintBytes() / CountPools(loaded);
+}
+
 absl::Status Batch::RunReference() {
   const v1::Program& program = request_.reference();
   const auto explain = [](const absl::Status& status) {
@@ -82,8 +90,8 @@ absl::Status Batch::RunReference() {
   events_.Started(program.key(), Started::COMPILE);
   auto loaded = BenchmarkedProgram::Load(client_, executables_, program);
   if (!loaded.ok()) return explain(loaded.status());
-  if ((*loaded)->FootprintBytes() > options_.device_bytes) {
-    return explain(NeedsTooMuch((*loaded)->FootprintBytes(), options_));
+  if (CountFootprint(**loaded) > options_.device_bytes) {
+    return explain(NeedsTooMuch(CountFootprint(**loaded), options_));
   }
   events_.Started(program.key(), Started::MEASURE);
   absl::Status uploaded = (*loaded)->UploadInputs(client_, inputs_, 1);
@@ -154,7 +162,7 @@ absl::Status Batch::FitCompanions(BenchmarkedPrograms& loaded_programs) {
   int64_t footprint = 0;
   for (const auto& loaded : loaded_programs) {
     if (!loaded->program().timed_only()) {
-      footprint += loaded->FootprintBytes();
+      footprint += CountFootprint(*loaded);
     }
   }
   if (footprint > options_.free_bytes) {
@@ -163,7 +171,7 @@ absl::Status Batch::FitCompanions(BenchmarkedPrograms& loaded_programs) {
   std::erase_if(loaded_programs,
                 [&](const std::unique_ptr<BenchmarkedProgram>& loaded) {
                   if (!loaded->program().timed_only()) return false;
-                  const int64_t needed = loaded->FootprintBytes();
+                  const int64_t needed = CountFootprint(*loaded);
                   if (footprint + needed <= options_.free_bytes) {
                     footprint += needed;
                     return false;
@@ -226,7 +234,7 @@ void Batch::MeasureInGroups(BenchmarkedPrograms loaded_programs) {
   BenchmarkedPrograms group;
   int64_t bytes = 0;
   for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
-    const int64_t needed = loaded->FootprintBytes();
+    const int64_t needed = CountFootprint(*loaded);
     if (needed > options_.free_bytes) {
       events_.Result(MakeFailureRow(loaded->program().key(), v1::TRANSIENT,
                                     NeedsTooMuch(needed, options_)));
@@ -246,8 +254,8 @@ int Batch::ChooseBufferSets(const BenchmarkedPrograms& loaded_programs) const {
   int64_t footprint = 0;
   int64_t inputs = 0;
   for (const auto& loaded : loaded_programs) {
-    footprint += loaded->FootprintBytes();
-    inputs += loaded->InputBytes();
+    footprint += CountFootprint(*loaded);
+    inputs += loaded->InputBytes() / CountPools(*loaded);
   }
   int sets = 1;
   while (sets < kBufferSets &&

@@ -49,7 +49,9 @@ namespace meshwright::worker::runner {
 
 struct BatchOptions {
   int compile_threads = 1;
-  // The memory of all devices of the batch together, and the free part of it.
+  // Virtual devices share the machine's memory; others have their own.
+  bool devices_share_memory = true;
+  // The memory that they share, or that each has, and the free part of it.
   int64_t device_bytes = int64_t{8} << 30;
   int64_t free_bytes = int64_t{4} << 30;
   // Of host memory, for inputs that several programs share.
@@ -90,6 +92,9 @@ class Batch {
   // Every program's row.
   void RefuseReference(const absl::Status& status);
   absl::Status RunSequences();
+  // The memories that a program is spread over, and what it needs of each.
+  int CountPools(const BenchmarkedProgram& loaded) const;
+  int64_t CountFootprint(const BenchmarkedProgram& loaded) const;
   // Leaves those timed only out that do not fit beside the sequence's.
   absl::Status FitCompanions(BenchmarkedPrograms& loaded_programs);
   absl::Status Compare(

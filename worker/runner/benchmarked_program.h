@@ -59,6 +59,7 @@ class BenchmarkedProgram {
     return collective_names_;
   }
   absl::Duration compile_time() const { return compile_time_; }
+  int resident_devices() const { return resident_devices_; }
   // The bytes that one set of inputs and a run hold on all devices that are
   // here together.
   int64_t FootprintBytes() const;

@@ -88,8 +88,7 @@ absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
   return arguments;
 }
 
-// All that the devices of the client have together, and what of it is free.
-// Virtual devices share the machine's memory.
+// What the devices of the client have, and what of it is free.
 void ReadMemory(const pjrt::Client& client, BatchOptions& options) {
   if (client.platform_name() == "cpu") {
     const auto total = devices::ReadTotalMemoryBytes();
@@ -102,10 +101,9 @@ void ReadMemory(const pjrt::Client& client, BatchOptions& options) {
   options.input_cache_bytes =
       devices::ReadAvailableMemoryBytes().value_or(options.input_cache_bytes) /
       4;
-  const auto bytes = client.DeviceMemoryBytes();
+  options.devices_share_memory = false;
   // Without a limit of its own a device says kResourceExhausted when it is met.
-  options.device_bytes =
-      bytes.value_or(int64_t{1} << 40) * client.resident_count();
+  options.device_bytes = client.DeviceMemoryBytes().value_or(int64_t{1} << 40);
   options.free_bytes = options.device_bytes;
 }
 
@@ -182,7 +180,9 @@ absl::StatusOr<v1::RunnerEvent> DescribeDevices(const pjrt::Plugin& plugin,
   ready.set_platform_version(PluginVersion(plugin, client));
   ready.set_device_count(client.device_count());
   ready.set_device_kind(client.device_kind());
-  ready.set_memory_bytes(options.device_bytes / client.resident_count());
+  ready.set_memory_bytes(options.devices_share_memory
+                             ? options.device_bytes / client.resident_count()
+                             : options.device_bytes);
   if (with_fingerprint) {
     ASSIGN_OR_RETURN(*ready.mutable_fingerprint(),
                      MakeFingerprint(plugin, client));
