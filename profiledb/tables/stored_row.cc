@@ -1,6 +1,8 @@
 #include "profiledb/tables/stored_row.h"
 
+#include <bit>
 #include <chrono>
+#include <cstring>
 
 #include "absl/strings/escaping.h"
 #include "profiledb/store/check_row.h"
@@ -10,8 +12,14 @@ namespace {
 
 constexpr uint64_t kPrime = 0x100000001b3u;
 
+// Little-endian, on every machine.
 uint64_t Word(std::string_view bytes) {
   uint64_t word = 0;
+  if (std::endian::native == std::endian::little &&
+      bytes.size() == sizeof(word)) {
+    std::memcpy(&word, bytes.data(), sizeof(word));
+    return word;
+  }
   for (size_t i = bytes.size(); i > 0; --i) {
     word = word << 8 | static_cast<unsigned char>(bytes[i - 1]);
   }
