@@ -138,9 +138,10 @@ int64_t CountElements(const Shape& shape) {
 }
 
 int64_t CountBytes(const Shape& shape) {
-  // PRED, S8 to S64, U8 to U64, F16 to F64, then BF16 and the others.
-  constexpr int kBytes[] = {0, 1, 1, 2, 4, 8, 1, 2,  4, 8, 2,
-                            4, 8, 0, 0, 8, 2, 0, 16, 1, 1};
+  // PRED, S8 to S64, U8 to U64, F16 to F64, then BF16 and the others; those of
+  // less than a byte have one.
+  constexpr int kBytes[] = {0, 1, 1, 2,  4, 8, 1, 2, 4, 8, 2, 4, 8, 0, 0,
+                            8, 2, 0, 16, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   int64_t bytes = 0;
   for (const Shape& leaf : shape.leaves) bytes += CountBytes(leaf);
   if (!shape.leaves.empty()) return bytes;

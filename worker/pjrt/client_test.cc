@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "worker/pjrt/collectives.h"
+#include "worker/pjrt/element_type.h"
 #include "worker/pjrt/testing/modules.h"
 
 namespace meshwright::worker::pjrt {
@@ -116,6 +117,26 @@ TEST_F(ClientTest, ArraysComeBackAsTheyWent) {
   EXPECT_EQ(back->type, hlo::F32);
   EXPECT_THAT(back->dimensions, ElementsAre(2, 3));
   EXPECT_THAT(Values(*back), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST_F(ClientTest, ArraysOfEveryTypeComeBackAsTheyWent) {
+  for (const auto type :
+       {hlo::PRED, hlo::S4,     hlo::U4,       hlo::S8,     hlo::U8,
+        hlo::S16,  hlo::U16,    hlo::S32,      hlo::U32,    hlo::S64,
+        hlo::U64,  hlo::F8E5M2, hlo::F8E4M3FN, hlo::F8E4M3, hlo::F8E3M4,
+        hlo::F16,  hlo::BF16,   hlo::F32,      hlo::F64,    hlo::C64,
+        hlo::C128}) {
+    HostArray array;
+    array.type = type;
+    array.dimensions = {3};
+    array.bytes.assign(3 * CountElementBytes(type), '\1');
+    const auto buffer = client_->Upload(array, 0);
+    ASSERT_TRUE(buffer.ok()) << type << buffer.status();
+    const auto back = buffer->Download();
+    ASSERT_TRUE(back.ok()) << type << back.status();
+    EXPECT_EQ(back->type, type);
+    EXPECT_EQ(back->bytes, array.bytes) << type;
+  }
 }
 
 TEST_F(ClientTest, RefusedModuleIsOneLine) {

@@ -30,6 +30,10 @@ constexpr Row kTypes[] = {
     {hlo::C128, PJRT_Buffer_Type_C128, 16},
     {hlo::F8E5M2, PJRT_Buffer_Type_F8E5M2, 1},
     {hlo::F8E4M3FN, PJRT_Buffer_Type_F8E4M3FN, 1},
+    {hlo::F8E4M3, PJRT_Buffer_Type_F8E4M3, 1},
+    {hlo::F8E3M4, PJRT_Buffer_Type_F8E3M4, 1},
+    {hlo::S4, PJRT_Buffer_Type_S4, 1},  // on the host
+    {hlo::U4, PJRT_Buffer_Type_U4, 1},
 };
 
 }  // namespace

@@ -1,51 +1,15 @@
 #include "worker/runner/tensor_values.h"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "worker/pjrt/element_type.h"
+#include "worker/runner/small_floats.h"
 
 namespace meshwright::worker::runner {
 namespace {
-
-// 16-bit floats as storage; arithmetic goes through float.
-struct Bfloat16 {
-  uint16_t bits;
-  explicit operator float() const {
-    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-  }
-  static Bfloat16 From(float value) {
-    const uint32_t word = std::bit_cast<uint32_t>(value);
-    return {static_cast<uint16_t>((word + 0x7fff + ((word >> 16) & 1)) >> 16)};
-  }
-};
-
-struct Half {
-  uint16_t bits;
-  explicit operator float() const {
-    const int exponent = (bits >> 10) & 31;
-    const int fraction = bits & 1023;
-    const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
-    if (exponent == 31) {
-      return fraction != 0 ? std::nanf("") : sign * INFINITY;
-    }
-    if (exponent == 0) return sign * std::ldexp(fraction, -24);
-    return sign * std::ldexp(1024 + fraction, exponent - 25);
-  }
-  // Rounds towards zero; below the normal range to zero.
-  static Half From(float value) {
-    const uint32_t word = std::bit_cast<uint32_t>(value);
-    const auto sign = static_cast<uint16_t>((word >> 16) & 0x8000);
-    const int exponent = static_cast<int>((word >> 23) & 255) - 127;
-    if (exponent < -14) return {sign};
-    if (exponent > 15) return {static_cast<uint16_t>(sign | 0x7bff)};
-    return {static_cast<uint16_t>(sign | ((exponent + 15) << 10) |
-                                  ((word >> 13) & 1023))};
-  }
-};
 
 // Calls `visit` with a value-initialised element of the type; false if the
 // type has no arithmetic here.
@@ -54,6 +18,7 @@ bool VisitType(hlo::PrimitiveType type, Visit visit) {
   switch (type) {
     case hlo::PRED:
       return visit(bool{}), true;
+    case hlo::S4:  // a byte each, on the host
     case hlo::S8:
       return visit(int8_t{}), true;
     case hlo::S16:
@@ -62,6 +27,7 @@ bool VisitType(hlo::PrimitiveType type, Visit visit) {
       return visit(int32_t{}), true;
     case hlo::S64:
       return visit(int64_t{}), true;
+    case hlo::U4:
     case hlo::U8:
       return visit(uint8_t{}), true;
     case hlo::U16:
@@ -70,6 +36,14 @@ bool VisitType(hlo::PrimitiveType type, Visit visit) {
       return visit(uint32_t{}), true;
     case hlo::U64:
       return visit(uint64_t{}), true;
+    case hlo::F8E5M2:
+      return visit(Float8E5M2{}), true;
+    case hlo::F8E4M3:
+      return visit(Float8E4M3{}), true;
+    case hlo::F8E4M3FN:
+      return visit(Float8E4M3FN{}), true;
+    case hlo::F8E3M4:
+      return visit(Float8E3M4{}), true;
     case hlo::F16:
       return visit(Half{}), true;
     case hlo::BF16:
@@ -87,8 +61,11 @@ template <typename T>
 constexpr bool kIsFloat = !std::is_integral_v<T>;
 
 template <typename T>
+constexpr bool kIsSmallFloat = std::is_class_v<T>;
+
+template <typename T>
 T FromDouble(double value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+  if constexpr (kIsSmallFloat<T>) {
     return T::From(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
@@ -97,7 +74,7 @@ T FromDouble(double value) {
 
 template <typename T>
 double ToDouble(T value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+  if constexpr (kIsSmallFloat<T>) {
     return static_cast<float>(value);
   } else {
     return static_cast<double>(value);
@@ -143,6 +120,29 @@ T Element(const v1::InputSpec& spec, double scale, uint64_t random) {
   }
 }
 
+// A complex number is two reals.
+struct Reals {
+  hlo::PrimitiveType type;
+  int each = 1;
+};
+
+Reals FindReals(hlo::PrimitiveType type) {
+  if (type == hlo::C64) return {hlo::F32, 2};
+  if (type == hlo::C128) return {hlo::F64, 2};
+  return {type};
+}
+
+// The range of a type that is narrower than its byte on the host.
+void Narrow(hlo::PrimitiveType type, std::string& bytes) {
+  for (char& it : bytes) {
+    if (type == hlo::S4) {
+      it = static_cast<char>(std::clamp<int>(static_cast<int8_t>(it), -8, 7));
+    } else if (type == hlo::U4) {
+      it = static_cast<char>(std::min<int>(static_cast<uint8_t>(it), 15));
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<pjrt::HostArray> MakeInput(const v1::InputSpec& spec,
@@ -151,18 +151,23 @@ absl::StatusOr<pjrt::HostArray> MakeInput(const v1::InputSpec& spec,
   pjrt::HostArray array;
   array.type = type;
   array.dimensions = std::move(dimensions);
-  const int64_t count = array.ElementCount();
-  array.bytes.resize(count * pjrt::CountElementBytes(type));
-  const double scale = spec.scale() == 0 ? 1 : spec.scale();
+  const Reals reals = FindReals(type);
+  const int64_t count = array.ElementCount() * reals.each;
+  array.bytes.resize(array.ElementCount() * pjrt::CountElementBytes(type));
+  const double scale = (spec.scale() == 0 ? 1 : spec.scale()) /
+                       std::sqrt(static_cast<double>(reals.each));
   const uint64_t base = SplitMix(spec.seed() ^ SplitMix(type));
-  const bool known = VisitType(type, [&](auto tag) {
+  const bool is_real = spec.kind() == v1::InputSpec::CONSTANT;
+  const bool known = VisitType(reals.type, [&](auto tag) {
     using T = decltype(tag);
     T* elements = reinterpret_cast<T*>(array.bytes.data());
     for (int64_t i = 0; i < count; ++i) {
       elements[i] =
           Element<T>(spec, scale, SplitMix(base + static_cast<uint64_t>(i)));
+      if (is_real && i % reals.each != 0) elements[i] = FromDouble<T>(0);
     }
   });
+  if (type == hlo::S4 || type == hlo::U4) Narrow(type, array.bytes);
   if (!known) {
     return absl::UnimplementedError(absl::StrCat(
         "inputs of type ", hlo::PrimitiveType_Name(type), " cannot be made"));
@@ -172,11 +177,12 @@ absl::StatusOr<pjrt::HostArray> MakeInput(const v1::InputSpec& spec,
 
 bool HasNan(const pjrt::HostArray& array) {
   bool found = false;
-  VisitType(array.type, [&](auto tag) {
+  const Reals reals = FindReals(array.type);
+  VisitType(reals.type, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsFloat<T>) {
       const T* elements = reinterpret_cast<const T*>(array.bytes.data());
-      const int64_t count = array.ElementCount();
+      const int64_t count = array.ElementCount() * reals.each;
       for (int64_t i = 0; i < count; ++i) {
         found |= std::isnan(ToDouble(elements[i]));
       }
@@ -203,8 +209,9 @@ absl::StatusOr<double> ComputeRelativeDifference(
   }
   double largest_difference = 0;
   double largest_reference = 0;
-  const int64_t count = array.ElementCount();
-  const bool known = VisitType(array.type, [&](auto tag) {
+  const Reals reals = FindReals(array.type);
+  const int64_t count = array.ElementCount() * reals.each;
+  const bool known = VisitType(reals.type, [&](auto tag) {
     using T = decltype(tag);
     const T* a = reinterpret_cast<const T*>(array.bytes.data());
     const T* b = reinterpret_cast<const T*>(reference.bytes.data());

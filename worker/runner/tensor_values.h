@@ -17,15 +17,18 @@
 
 namespace meshwright::worker::runner {
 
-// Errors: kUnimplemented for element types that are neither integers nor
-// floats of at least 16 bits.
+// A complex number's parts are drawn one by one; a constant is its real part.
+// Integers of 4 bits have a byte each, as PJRT wants them, and stay in their
+// range. Errors: kUnimplemented for other element types (tokens, floats of
+// other exponents).
 absl::StatusOr<pjrt::HostArray> MakeInput(const v1::InputSpec& spec,
                                           hlo::PrimitiveType type,
                                           std::vector<int64_t> dimensions);
 
 bool HasNan(const pjrt::HostArray& array);
 
-// max |a - reference| / max |reference|, the latter over what is finite; where
+// max |a - reference| / max |reference|, the latter over what is finite, of the
+// parts of complex numbers; where
 // the reference is all zeros, max |a|. NaN equals NaN and an infinity itself;
 // one of them against anything else differs by infinity. Errors:
 // kInvalidArgument when types or shapes differ.

@@ -81,6 +81,68 @@ TEST(TensorValuesTest, ConstantsInEveryType) {
             absl::StatusCode::kUnimplemented);
 }
 
+TEST(TensorValuesTest, SmallFloatsRoundTowardsZeroAndStayFinite) {
+  const auto bits = [](hlo::PrimitiveType type, double value) {
+    v1::InputSpec spec = Spec(v1::InputSpec::CONSTANT, 0);
+    spec.set_value(value);
+    return Values<uint8_t>(*MakeInput(spec, type, {1}))[0];
+  };
+  EXPECT_EQ(bits(hlo::F8E5M2, 3), 0x42);
+  EXPECT_EQ(bits(hlo::F8E4M3FN, 3), 0x44);
+  EXPECT_EQ(bits(hlo::F8E4M3FN, -3.2), 0xc4);
+  EXPECT_EQ(bits(hlo::F8E4M3, 3), 0x44);
+  EXPECT_EQ(bits(hlo::F8E3M4, 3), 0x48);
+  EXPECT_EQ(bits(hlo::F8E4M3FN, 1e6), 0x7e);  // 448
+  EXPECT_EQ(bits(hlo::F8E5M2, 1e6), 0x7b);    // 57344
+  EXPECT_EQ(bits(hlo::F8E4M3, 1e6), 0x77);    // 240
+  EXPECT_EQ(bits(hlo::F8E5M2, 1e-9), 0);
+  EXPECT_EQ(bits(hlo::S4, 100), 7);
+  EXPECT_EQ(bits(hlo::S4, -3), 0xfd);
+  EXPECT_EQ(bits(hlo::U4, 100), 15);
+}
+
+// Every bit pattern of 8 bits comes back as it was, through float.
+TEST(TensorValuesTest, SmallFloatsAreComparedByValue) {
+  for (const auto type :
+       {hlo::F8E5M2, hlo::F8E4M3FN, hlo::F8E4M3, hlo::F8E3M4}) {
+    pjrt::HostArray all =
+        *MakeInput(Spec(v1::InputSpec::NORMAL, 1), type, {256});
+    for (int i = 0; i < 256; ++i) all.bytes[i] = static_cast<char>(i);
+    EXPECT_EQ(*ComputeRelativeDifference(all, all), 0);
+    EXPECT_TRUE(HasNan(all));
+    pjrt::HostArray other = all;
+    other.bytes[1] = 2;  // one step of the smallest numbers
+    EXPECT_GT(*ComputeRelativeDifference(other, all), 0);
+  }
+}
+
+TEST(TensorValuesTest, ComplexNumbersHaveTwoParts) {
+  const pjrt::HostArray drawn =
+      *MakeInput(Spec(v1::InputSpec::NORMAL, 1), hlo::C64, {100, 1000});
+  double squares = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    float part;
+    std::memcpy(&part, drawn.bytes.data() + i * sizeof(part), sizeof(part));
+    squares += part * part;
+  }
+  EXPECT_NEAR(std::sqrt(squares / 1e5), 1, 0.02);
+  v1::InputSpec three = Spec(v1::InputSpec::CONSTANT, 0);
+  three.set_value(3);
+  pjrt::HostArray wanted = *MakeInput(three, hlo::C128, {1});
+  double parts[2];
+  std::memcpy(parts, wanted.bytes.data(), sizeof(parts));
+  EXPECT_EQ(parts[0], 3);
+  EXPECT_EQ(parts[1], 0);
+  pjrt::HostArray got = wanted;
+  parts[1] = -1.5;
+  std::memcpy(got.bytes.data(), parts, sizeof(parts));
+  EXPECT_DOUBLE_EQ(*ComputeRelativeDifference(got, wanted), 0.5);
+  EXPECT_FALSE(HasNan(got));
+  parts[1] = std::nan("");
+  std::memcpy(got.bytes.data(), parts, sizeof(parts));
+  EXPECT_TRUE(HasNan(got));
+}
+
 TEST(TensorValuesTest, FindsNan) {
   v1::InputSpec spec = Spec(v1::InputSpec::CONSTANT, 0);
   spec.set_value(std::numeric_limits<double>::quiet_NaN());
