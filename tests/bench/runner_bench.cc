@@ -1,9 +1,9 @@
-// What the runner adds to the time that its devices take.
+// The time that the runner adds to that of its devices.
 //
 //   build/release/bin/runner_bench
 //
 // The device is the PJRT double (tests/doubles/pjrt.cc), which sleeps for as
-// long as it is told, so that all other time is the runner's.
+// long as its settings say, so that all other time is the runner's.
 //   busy      the share of the time from the first run to the last in which the
 //             device ran
 //   overlap   compile times added up, over the time that compiling took

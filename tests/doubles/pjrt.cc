@@ -2,7 +2,7 @@
 //
 // Concept: it is loaded as any plugin is. Compiling and running take time by a
 // module's size; a device runs one program after another and is asynchronous,
-// as accelerators are. What a program does is in its module's name:
+// as accelerators are. A word in its module's name says what a program does:
 //
 //   refuse    the compiler refuses it      exhaust   a run is out of memory
 //   hang      a run never ends             crash     a run ends the process
@@ -42,6 +42,7 @@ struct Settings {
   int64_t compile_ns_per_instruction = 0;
   int64_t run_ns = 100'000;
   int64_t run_ns_per_element = 0;
+  std::string initialize;  // "refuse", "crash"; empty: it succeeds
   std::string log;
 
   static Settings Read();
@@ -66,6 +67,7 @@ Settings Settings::Read() {
     }
     if (key == "run_ns") settings.run_ns = number;
     if (key == "run_ns_per_element") settings.run_ns_per_element = number;
+    if (key == "initialize") settings.initialize = value;
     if (key == "log") settings.log = value;
   }
   return settings;
@@ -168,7 +170,13 @@ PJRT_Error* GetCode(PJRT_Error_GetCode_Args* args) {
   args->code = args->error->code;
   return nullptr;
 }
-PJRT_Error* Initialize(PJRT_Plugin_Initialize_Args*) { return nullptr; }
+PJRT_Error* Initialize(PJRT_Plugin_Initialize_Args*) {
+  const std::string does = Settings::Read().initialize;
+  if (does == "crash") std::abort();
+  if (does != "refuse") return nullptr;
+  return Fail(PJRT_Error_Code_FAILED_PRECONDITION,
+              "the driver is older than the library wants");
+}
 PJRT_Error* DestroyEvent(PJRT_Event_Destroy_Args* args) {
   delete args->event;
   return nullptr;
@@ -282,17 +290,23 @@ PJRT_Error* FailMemory() {
               "the device has no memory left");
 }
 
-// The sizes of PJRT_Buffer_Type in the order of hlo.PrimitiveType.
+// By hlo.PrimitiveType.
 constexpr PJRT_Buffer_Type kTypes[] = {
-    PJRT_Buffer_Type_INVALID, PJRT_Buffer_Type_PRED,
-    PJRT_Buffer_Type_S8,      PJRT_Buffer_Type_S16,
-    PJRT_Buffer_Type_S32,     PJRT_Buffer_Type_S64,
-    PJRT_Buffer_Type_U8,      PJRT_Buffer_Type_U16,
-    PJRT_Buffer_Type_U32,     PJRT_Buffer_Type_U64,
-    PJRT_Buffer_Type_F16,     PJRT_Buffer_Type_F32,
-    PJRT_Buffer_Type_F64,     PJRT_Buffer_Type_INVALID,
-    PJRT_Buffer_Type_INVALID, PJRT_Buffer_Type_C64,
-    PJRT_Buffer_Type_BF16};
+    PJRT_Buffer_Type_INVALID,    PJRT_Buffer_Type_PRED,
+    PJRT_Buffer_Type_S8,         PJRT_Buffer_Type_S16,
+    PJRT_Buffer_Type_S32,        PJRT_Buffer_Type_S64,
+    PJRT_Buffer_Type_U8,         PJRT_Buffer_Type_U16,
+    PJRT_Buffer_Type_U32,        PJRT_Buffer_Type_U64,
+    PJRT_Buffer_Type_F16,        PJRT_Buffer_Type_F32,
+    PJRT_Buffer_Type_F64,        PJRT_Buffer_Type_INVALID,
+    PJRT_Buffer_Type_INVALID,    PJRT_Buffer_Type_C64,
+    PJRT_Buffer_Type_BF16,       PJRT_Buffer_Type_TOKEN,
+    PJRT_Buffer_Type_C128,       PJRT_Buffer_Type_F8E5M2,
+    PJRT_Buffer_Type_F8E4M3FN,   PJRT_Buffer_Type_S4,
+    PJRT_Buffer_Type_U4,         PJRT_Buffer_Type_F8E4M3B11FNUZ,
+    PJRT_Buffer_Type_F8E5M2FNUZ, PJRT_Buffer_Type_F8E4M3FNUZ,
+    PJRT_Buffer_Type_S2,         PJRT_Buffer_Type_U2,
+    PJRT_Buffer_Type_F8E4M3,     PJRT_Buffer_Type_F8E3M4};
 
 int64_t CountBytes(PJRT_Buffer_Type type, const std::vector<int64_t>& dims) {
   const auto* const at = std::find(std::begin(kTypes), std::end(kTypes), type);

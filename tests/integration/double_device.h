@@ -16,7 +16,7 @@
 
 namespace meshwright::integration {
 
-// What the plugin did, in nanoseconds of the steady clock.
+// A piece of the plugin's work, in nanoseconds of the steady clock.
 struct DoubleSpan {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "absl/status/status.h"
 #include "tests/integration/double_device.h"
 
 namespace meshwright::integration {
@@ -70,6 +71,51 @@ TEST(PjrtDoubleTest, ProgramsAreCompiledOnceAndRunOneAtATime) {
   for (size_t i = 1; i < runs.size(); ++i) {
     EXPECT_GE(runs[i].begin_ns, runs[i - 1].end_ns);
   }
+}
+
+// One device stands for four: it runs a quarter of the program.
+TEST(PjrtDoubleTest, OneDeviceStandsForAMesh) {
+  const DoubleDevice device("devices 1\nrun_ns 0\nrun_ns_per_element 10000");
+  v1::RunnerRequest request = device.MakeRequest({"a"});
+  Rows alone;
+  ASSERT_TRUE(device.Run(request, alone).ok());
+  request.mutable_device()->set_device_count(4);
+  request.mutable_device()->set_solo(true);
+  request.mutable_programs(0)->set_num_partitions(4);
+  Rows solo;
+  const absl::Status status = device.Run(request, solo);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(solo["a"].outcome(), v1::MEASURED) << solo["a"].reason();
+  const double share =
+      static_cast<double>(solo["a"].measurement().minimum_ns()) /
+      static_cast<double>(alone["a"].measurement().minimum_ns());
+  EXPECT_NEAR(share, 0.25, 0.02);
+  EXPECT_EQ(solo["a"].measurement().memory().argument_bytes(), 2 * 1024);
+}
+
+TEST(PjrtDoubleTest, FewerDevicesThanTheMeshHasIsOneSentence) {
+  const DoubleDevice device("devices 2");
+  v1::RunnerRequest request = device.MakeRequest({"a"});
+  request.mutable_device()->set_device_count(4);
+  Rows rows;
+  const absl::Status status = device.Run(request, rows);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("the mesh has 4 devices, but the plugin"));
+}
+
+TEST(PjrtDoubleTest, APluginThatDoesNotStartIsOneSentence) {
+  Rows rows;
+  const DoubleDevice refused("initialize refuse");
+  const absl::Status refusal =
+      refused.Run(refused.MakeRequest({"a", "b"}), rows);
+  EXPECT_TRUE(absl::IsFailedPrecondition(refusal)) << refusal;
+  EXPECT_THAT(std::string(refusal.message()),
+              HasSubstr("does not start: the driver is older"));
+  const DoubleDevice crashed("initialize crash");
+  const absl::Status crash = crashed.Run(crashed.MakeRequest({"a", "b"}), rows);
+  EXPECT_TRUE(absl::IsUnavailable(crash)) << crash;
+  EXPECT_THAT(rows, SizeIs(0));
 }
 
 }  // namespace
