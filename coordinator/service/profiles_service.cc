@@ -170,12 +170,17 @@ class ProfilesService : public v1::Profiles::CallbackService {
                      FindReadNamespace(caller, request.namespace_()));
     const std::vector<std::string> keys(request.keys().begin(),
                                         request.keys().end());
-    ASSIGN_OR_RETURN(const store::Results rows,
+    ASSIGN_OR_RETURN(store::Results rows,
                      context_.profiles->Lookup(keys, {.team = team}));
     v1::LookUpResponse response;
     for (const std::string& key : keys) {
       const auto found = rows.find(key);
-      if (found != rows.end()) *response.add_rows() = found->second;
+      if (found == rows.end()) continue;
+      v1::ProfileResult& row = *response.add_rows();
+      row.Swap(&found->second);
+      row.clear_host();  // of a machine that is not the caller's to know
+      row.clear_worker();
+      rows.erase(found);  // a key that comes again has its row already
     }
     return response;
   }

@@ -128,6 +128,40 @@ TEST_F(ProfilesServiceTest, MeasurementsGoFromServiceToServiceInPieces) {
   EXPECT_EQ(to->store().LookupKept(MakeKey("2"), "blue")->size(), 1);
 }
 
+TEST_F(ProfilesServiceTest, RowsAreLookedUpInTheirOrderWithoutTheirHosts) {
+  const auto service = Start("here");
+  v1::ProfileResult row = MakeMeasured("a");
+  row.set_host("node7");
+  row.set_worker("node7/0");
+  store::Origin red;
+  red.team = "red";
+  ASSERT_TRUE(service->store().Record(row, store::MakeOrigin(row, "")).ok());
+  ASSERT_TRUE(service->store().Record(MakeMeasured("b", 2'000'000), red).ok());
+  v1::LookUpRequest request;
+  for (const char* const name : {"b", "x", "a", "a"}) {
+    request.add_keys(MakeKey(name));
+  }
+  const auto shared = service->client().LookUpRows(request);
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  ASSERT_EQ(shared->rows_size(), 1);
+  EXPECT_EQ(shared->rows(0).key(), MakeKey("a"));
+  EXPECT_EQ(shared->rows(0).host(), "");
+  EXPECT_EQ(shared->rows(0).worker(), "");
+  request.set_namespace_("red");
+  const auto of_red = service->client().LookUpRows(request);
+  ASSERT_TRUE(of_red.ok()) << of_red.status();
+  ASSERT_EQ(of_red->rows_size(), 2);
+  EXPECT_EQ(of_red->rows(0).key(), MakeKey("b"));
+
+  request.set_keys(0, "b");
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(service->client().LookUpRows(request).status()));
+  request.clear_keys();
+  for (int i = 0; i <= 1000; ++i) request.add_keys(MakeKey(absl::StrCat(i)));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(service->client().LookUpRows(request).status()));
+}
+
 TEST_F(ProfilesServiceTest, OfAFileThatIsNoneNothingIsRecorded) {
   const auto from = Start("from"), to = Start("to");
   ASSERT_TRUE(from->store().Record(MakeMeasured("a"), {}).ok());
