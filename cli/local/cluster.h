@@ -7,8 +7,7 @@
 // Threads and ownership: one thread; the stores outlive the cluster.
 // Errors: those of Coordinator::Start and of Worker::Start, such as a busy
 // port, a plugin that does not load or a missing runner. kFailedPrecondition
-// where a coordinator elsewhere runs the plans of the store. kInvalidArgument
-// for a validation with more random plans than there may be.
+// where a coordinator elsewhere runs the plans of the store.
 #ifndef MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 #define MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 
@@ -30,16 +29,6 @@
 #include "worker/service/worker.h"
 
 namespace meshwright::cli {
-
-// The coordinator's plan function over a profile store, which outlives it.
-plans::PlanFunction MakePlanFunction(store::ProfileStore* store);
-
-// The programs of a plan that the store knows.
-plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store);
-
-// Answers from that store; a search of an explanation takes 10 seconds at most.
-// A validation records in it what is measured again.
-plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store);
 
 class LocalCluster {
  public:

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "cli/flags/plan_file.h"
-#include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"
+#include "coordinator/answers/answers.h"
 #include "coordinator/explain/recall.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -53,10 +53,10 @@ class RecallStagesTest : public testing::Test {
     stages.set_micro_batches(8);
     stages.set_host_bytes_per_second(1e9);
     stages.set_device_bytes_per_second(device_bandwidth);
-    const auto plan = MakePlanFunction(store->get())(
+    const auto plan = answers::MakePlanFunction(store->get())(
         request, &measurer, [](const v1::PlanProgress&) {});
     ASSERT_TRUE(plan.ok()) << plan.status();
-    ASSERT_TRUE(base::WriteFile(Path(name), PlanToJson(*plan)).ok());
+    ASSERT_TRUE(base::WriteFile(Path(name), PlanToJsonText(*plan)).ok());
   }
 
   static v1::Plan Loaded(const std::string& name) {
@@ -126,7 +126,7 @@ TEST_F(RecallStagesTest, NothingChangedIsTheSamePlan) {
   const json same = Ask({"what-if", Path("plan")});
   EXPECT_EQ(
       same["predicted"]["step_seconds"],
-      json::parse(PlanToJson(Loaded("plan")))["predicted"]["step_seconds"]);
+      json::parse(PlanToJsonText(Loaded("plan")))["predicted"]["step_seconds"]);
   EXPECT_EQ(same["difference"]["segments"].size(), 0u);
   EXPECT_EQ(same["programs"]["profiled"], 0);
 }

@@ -20,32 +20,36 @@ LAYERS = {
         "coordinator/security"),
     "cli/local": (
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
-        "coordinator/client", "coordinator/daemon", "coordinator/explain", "coordinator/metrics",
-        "coordinator/planning", "coordinator/security", 
-        "coordinator/stages", "coordinator/validation", "profiledb",
-        "profiledb/store", "worker/sandbox", "worker/service"),
+        "coordinator/answers", "coordinator/client", "coordinator/daemon",
+        "coordinator/explain", "coordinator/metrics", "coordinator/security",
+        "profiledb", "profiledb/store", "worker/sandbox", "worker/service"),
     "cli/testing": ("base", "cli/local", "cli/verbs"),
     "cli/text": (
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",
         "planner/pipeline"),
     "cli/verbs": (
         "base", "base/log", "base/rpc", "proto/v1", "cli/flags", "cli/local",
-        "cli/program", "cli/text", "cli/worker", "coordinator/client", "coordinator/explain", "coordinator/export", "coordinator/launch",
-        "coordinator/metrics", "coordinator/planning", "coordinator/resharding",
-        "coordinator/security", "coordinator/space",
+        "cli/program", "cli/text", "cli/worker", "coordinator/client",
+        "coordinator/explain", "coordinator/export", "coordinator/launch",
+        "coordinator/metrics", "coordinator/planning",
+        "coordinator/resharding", "coordinator/security", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
-        "planner/pipeline", "planner/reshard",
-        "planner/search/tradeoffs", "profiledb/store", "profiledb/upkeep",
-        "worker/sandbox", "worker/service"),
+        "planner/pipeline", "planner/reshard", "planner/search/tradeoffs",
+        "profiledb/store", "profiledb/upkeep", "worker/sandbox",
+        "worker/service"),
     "cli/worker": (
         "base", "base/log", "base/rpc", "cli/program", "worker/service"),
+    "coordinator/answers": (
+        "base", "coordinator/explain", "coordinator/planning",
+        "coordinator/plans", "coordinator/stages", "coordinator/validation",
+        "profiledb/store"),
     "coordinator/client": (
         "base", "base/rpc", "proto/v1", "coordinator/jobs",
         "coordinator/plans"),
     "coordinator/daemon": (
-        "base", "base/log", "base/rpc", "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
-        "coordinator/resharding", "coordinator/security", "coordinator/service",
-        "profiledb/store"),
+        "base", "base/log", "base/rpc", "coordinator/jobs",
+        "coordinator/metrics", "coordinator/plans", "coordinator/resharding",
+        "coordinator/security", "coordinator/service", "profiledb/store"),
     "coordinator/estimation": (
         "base", "proto/hlo", "proto/v1", "coordinator/ir",
         "coordinator/ir/links", "coordinator/segmenter", "coordinator/space",
@@ -202,7 +206,8 @@ LAYERS = {
     "planner/symbolic/testing": ("planner/symbolic",),
     "profiledb": (
         "base", "profiledb/postgres", "profiledb/sqlite", "profiledb/store"),
-    "profiledb/postgres": ("base", "profiledb/schema", "profiledb/store", "profiledb/tables"),
+    "profiledb/postgres": (
+        "base", "profiledb/schema", "profiledb/store", "profiledb/tables"),
     "profiledb/postgres/testing": ("base", "profiledb/postgres"),
     "profiledb/schema": (),
     "profiledb/sqlite": (
@@ -277,7 +282,9 @@ FOREIGN = {
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("tests/doubles", "worker/pjrt"),
     r"cupti|cuda|nvml": ("worker/comm/transport",),
     r"nccl": ("worker/comm/transport",),
-    r"boost/": ("base", "coordinator/metrics", "worker/comm/transport", "worker/comm/testing"),
+    r"boost/": (
+        "base", "coordinator/metrics", "worker/comm/transport",
+        "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
     r"openssl/": ("base",),
     r"toml": ("base/toml", "cli/program", "coordinator/security"),

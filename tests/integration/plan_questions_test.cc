@@ -15,9 +15,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "cli/local/cluster.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"
+#include "coordinator/answers/answers.h"
 #include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
@@ -98,7 +98,7 @@ class PlanQuestionsTest : public testing::Test {
     peak_bytes_ = record.plan().predicted().peak_bytes();
     step_seconds_ = record.plan().predicted().step_seconds();
     EXPECT_TRUE(
-        base::WriteFile(Path(name), cli::PlanToJson(record.plan())).ok());
+        base::WriteFile(Path(name), cli::PlanToJsonText(record.plan())).ok());
     return id;
   }
 
@@ -196,7 +196,7 @@ class PlanQuestionsTest : public testing::Test {
 };
 
 TEST_F(PlanQuestionsTest, AnswersAreThoseOfTheVerbs) {
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json");
   const std::string limit = std::to_string(peak_bytes_ * 9 / 10);
   const std::string b = Plan("b.json", peak_bytes_ * 9 / 10);
@@ -225,7 +225,7 @@ TEST_F(PlanQuestionsTest, AnswersAreThoseOfTheVerbs) {
 }
 
 TEST_F(PlanQuestionsTest, AListSaysWhetherThereAreOlderPlans) {
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json");
   const std::string b = Plan("b.json", peak_bytes_ * 9 / 10);
   const json newest = Ask({"list", "--limit", "1"});
@@ -239,7 +239,7 @@ TEST_F(PlanQuestionsTest, AListSaysWhetherThereAreOlderPlans) {
 }
 
 TEST_F(PlanQuestionsTest, WhatCannotBeAnsweredIsOneSentence) {
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json");
   const std::string at = coordinator_->address();
   ExpectRefused({"plans", "explain", "plan-99", "--coordinator", at},
@@ -261,7 +261,7 @@ TEST_F(PlanQuestionsTest, WhatCannotBeAnsweredIsOneSentence) {
 }
 
 TEST_F(PlanQuestionsTest, AValidationRunsOnAWorkerAndReports) {
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json");
   const auto worker = StartWorker();
   v1::ValidatePlanRequest request;
@@ -285,7 +285,7 @@ TEST_F(PlanQuestionsTest, AValidationRunsOnAWorkerAndReports) {
 }
 
 TEST_F(PlanQuestionsTest, AValidationOfStagesRunsOnAWorkerToo) {
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json", 0, 8);
   const auto worker = StartWorker();
   const absl::Status without_report = ValidateStatus(a);
@@ -308,7 +308,7 @@ TEST_F(PlanQuestionsTest, AValidationOfStagesRunsOnAWorkerToo) {
 
 TEST_F(PlanQuestionsTest, AValidationRunsOnThePlansDevicesAlone) {
   pins_devices_ = true;
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   std::string a;
   {
     const auto worker = StartWorker();
@@ -324,7 +324,7 @@ TEST_F(PlanQuestionsTest, AValidationRunsOnThePlansDevicesAlone) {
 }
 
 TEST_F(PlanQuestionsTest, AValidationThatCannotRunIsOneSentence) {
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json");
   EXPECT_EQ(ValidateStatus("plan-99").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(ValidateStatus("x").code(), absl::StatusCode::kInvalidArgument);
@@ -339,7 +339,7 @@ TEST_F(PlanQuestionsTest, AValidationThatCannotRunIsOneSentence) {
 }
 
 TEST_F(PlanQuestionsTest, RowsAreMeasuredAgainOnAWorker) {
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json");
   const auto worker = StartWorker();
   const auto remeasure = [&](std::vector<std::string> words) {
@@ -375,7 +375,7 @@ TEST_F(PlanQuestionsTest, RowsAreMeasuredAgainOnAWorker) {
 }
 
 TEST_F(PlanQuestionsTest, RowsOfEveryMeshOfAStageAreMeasuredAgain) {
-  Start(cli::MakePlanQuestions(store_.get()));
+  Start(answers::MakePlanQuestions(store_.get()));
   Plan("whole.json", 0, 8);
   const std::string a = Plan("a.json", peak_bytes_ * 7 / 10, 8);
   const auto worker = StartWorker();
