@@ -12,7 +12,8 @@ configure_tidy() {
 }
 
 # changed_files PATTERN...: what differs from the upstream branch, or is of the
-# last commit where nothing does; with MESHWRIGHT_LONG set, all files.
+# last commit where nothing does, and what git does not know yet; with
+# MESHWRIGHT_LONG set, all files.
 changed_files() {
   local base
   if [ -n "${MESHWRIGHT_LONG:-}" ]; then
@@ -25,6 +26,7 @@ changed_files() {
     base=$(git rev-parse -q --verify HEAD~1) || return 0
   fi
   git diff --name-only --diff-filter=d "$base" -- "$@"
+  git ls-files --others --exclude-standard -- "$@"
 }
 
 # not_passed FOLDER [RULES]: of the files on standard input those that have no
