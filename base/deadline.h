@@ -11,6 +11,7 @@
 #include <chrono>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 namespace meshwright::base {
 
@@ -20,11 +21,11 @@ struct Deadline {
   std::optional<Clock::time_point> at;  // none: no time limit
   std::stop_token stop;
 
-  // So many seconds from now.
-  static Deadline After(double seconds) {
-    return {Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                               std::chrono::duration<double>(seconds)),
-            {}};
+  // So long from now.
+  static Deadline After(std::chrono::duration<double> time,
+                        std::stop_token stop = {}) {
+    return {Clock::now() + std::chrono::duration_cast<Clock::duration>(time),
+            std::move(stop)};
   }
 
   // False where no limit exists and nobody can ask for a stop.

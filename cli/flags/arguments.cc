@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -99,20 +100,19 @@ int64_t CountDevices(const v1::MeshSpec& mesh) {
   return devices;
 }
 
-absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>>
-ParseDeadline(std::optional<double> seconds) {
-  using Clock = std::chrono::steady_clock;
+absl::StatusOr<base::Deadline> ParseDeadline(std::optional<double> seconds,
+                                             std::stop_token stop) {
   constexpr double kYear = 365.0 * 24 * 3600;
-  std::optional<Clock::time_point> deadline;
+  base::Deadline deadline;
+  deadline.stop = std::move(stop);
   if (!seconds.has_value()) return deadline;
   if (!std::isfinite(*seconds) || *seconds < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--deadline is ", *seconds, "; give a number of seconds, 0 or more"));
   }
   if (*seconds > kYear) return deadline;
-  deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double>(*seconds));
-  return deadline;
+  return base::Deadline::After(std::chrono::duration<double>(*seconds),
+                               std::move(deadline.stop));
 }
 
 }  // namespace meshwright::cli

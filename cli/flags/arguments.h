@@ -4,13 +4,14 @@
 #ifndef MESHWRIGHT_CLI_FLAGS_ARGUMENTS_H_
 #define MESHWRIGHT_CLI_FLAGS_ARGUMENTS_H_
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/deadline.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::cli {
@@ -28,10 +29,10 @@ int64_t CountDevices(const v1::MeshSpec& mesh);
 std::optional<absl::Duration> FindDuration(const std::string& text);
 
 // The value of --deadline: a finite number of seconds from now, not negative.
-// None for nothing asked, and for more than a year: nobody waits that long, and
-// a clock could not hold it.
-absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>>
-ParseDeadline(std::optional<double> seconds);
+// No time for nothing asked, and for more than a year: nobody waits that long,
+// and a clock could not hold it.
+absl::StatusOr<base::Deadline> ParseDeadline(std::optional<double> seconds,
+                                             std::stop_token stop);
 
 }  // namespace meshwright::cli
 

@@ -40,21 +40,25 @@ TEST(ArgumentsTest, WhatIsNoSizeIsQuoted) {
 
 TEST(ArgumentsTest, DeadlinesAreSecondsFromNow) {
   using std::chrono::steady_clock;
-  EXPECT_EQ(*ParseDeadline(std::nullopt), std::nullopt);
+  EXPECT_EQ(ParseDeadline(std::nullopt, {})->at, std::nullopt);
   const auto before = steady_clock::now();
-  const auto at_once = ParseDeadline(0);
-  const auto soon = ParseDeadline(0.25);
+  const auto at_once = ParseDeadline(0, {});
+  const auto soon = ParseDeadline(0.25, {});
   const auto after = steady_clock::now();
-  ASSERT_TRUE(at_once.ok() && at_once->has_value());
-  EXPECT_GE(**at_once, before);
-  EXPECT_LE(**at_once, after);
-  ASSERT_TRUE(soon.ok() && soon->has_value());
-  EXPECT_GE(**soon, before + std::chrono::milliseconds(250));
-  EXPECT_LE(**soon, after + std::chrono::milliseconds(250));
+  ASSERT_TRUE(at_once.ok() && at_once->at.has_value());
+  EXPECT_GE(*at_once->at, before);
+  EXPECT_LE(*at_once->at, after);
+  ASSERT_TRUE(soon.ok() && soon->at.has_value());
+  EXPECT_GE(*soon->at, before + std::chrono::milliseconds(250));
+  EXPECT_LE(*soon->at, after + std::chrono::milliseconds(250));
   // Longer than anybody waits, or a clock can hold.
   for (const double seconds : {4e7, 1e300}) {
-    EXPECT_EQ(*ParseDeadline(seconds), std::nullopt) << seconds;
+    EXPECT_EQ(ParseDeadline(seconds, {})->at, std::nullopt) << seconds;
   }
+  std::stop_source stop;
+  const auto stopped = ParseDeadline(1e300, stop.get_token());
+  stop.request_stop();
+  EXPECT_TRUE(stopped->HasPassed());
 }
 
 TEST(ArgumentsTest, WhatIsNoDeadlineIsQuoted) {
@@ -65,7 +69,7 @@ TEST(ArgumentsTest, WhatIsNoDeadlineIsQuoted) {
                                                   {kInfinity, "inf"},
                                                   {-kInfinity, "-inf"}};
   for (const auto& [seconds, text] : wrong) {
-    const auto deadline = ParseDeadline(seconds);
+    const auto deadline = ParseDeadline(seconds, {});
     EXPECT_EQ(deadline.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(deadline.status().message(),
               absl::StrCat("--deadline is ", text,

@@ -36,7 +36,7 @@ TEST(JsonTest, IntegersAreNumbersAndEveryFieldIsThere) {
 
 TEST(JsonTest, APlanComesBackFromItsFile) {
   const std::string path = testing::TempDir() + "/json_test_plan";
-  ASSERT_TRUE(base::WriteFile(path, PlanToJson(SomePlan())).ok());
+  ASSERT_TRUE(base::WriteFile(path, PlanToJsonText(SomePlan())).ok());
   const auto plan = LoadPlan(path);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->predicted().peak_bytes(), int64_t{5} << 33);
@@ -47,7 +47,7 @@ TEST(JsonTest, APlanComesBackFromItsFile) {
 TEST(JsonTest, AnInfeasiblePlanHasNullFigures) {
   v1::Plan plan = SomePlan();
   plan.set_feasible(false);
-  const auto json = nlohmann::json::parse(PlanToJson(plan));
+  const auto json = nlohmann::json::parse(PlanToJsonText(plan));
   EXPECT_TRUE(json["predicted"].is_null());
   EXPECT_TRUE(json["lower_bound_seconds"].is_null());
   EXPECT_TRUE(json["gap"].is_null());

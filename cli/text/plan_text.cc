@@ -201,7 +201,7 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
 
 }  // namespace
 
-std::string PlanToJson(const v1::Plan& plan) {
+nlohmann::ordered_json PlanToJson(const v1::Plan& plan) {
   nlohmann::ordered_json json = ToJson(plan);
   json["quality"] = nullptr;
   if (plan.quality() != v1::QUALITY_UNSPECIFIED) {
@@ -220,7 +220,11 @@ std::string PlanToJson(const v1::Plan& plan) {
       json.erase(of_stages);
     }
   }
-  return json.dump(2) + "\n";
+  return json;
+}
+
+std::string PlanToJsonText(const v1::Plan& plan) {
+  return PlanToJson(plan).dump(2) + "\n";
 }
 
 std::string DescribePlan(const v1::Plan& plan) {

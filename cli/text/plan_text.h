@@ -2,6 +2,7 @@
 #ifndef MESHWRIGHT_CLI_TEXT_PLAN_TEXT_H_
 #define MESHWRIGHT_CLI_TEXT_PLAN_TEXT_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "proto/v1/plan.pb.h"
@@ -9,7 +10,9 @@
 namespace meshwright::cli {
 
 // The JSON of `plan`; the figures of an infeasible plan are null.
-std::string PlanToJson(const v1::Plan& plan);
+nlohmann::ordered_json PlanToJson(const v1::Plan& plan);
+// The same as the file of a plan has it.
+std::string PlanToJsonText(const v1::Plan& plan);
 
 // A page: the predicted figures, then stages, segments and arguments.
 std::string DescribePlan(const v1::Plan& plan);

@@ -99,10 +99,10 @@ TEST(PlanTextTest, NoisyRowsAreSaidWithTheWayOut) {
 
 TEST(PlanTextTest, TheJsonIsReadBack) {
   v1::Plan plan = FeasiblePlan();
-  EXPECT_TRUE(nlohmann::json::parse(PlanToJson(plan))["quality"].is_null());
+  EXPECT_TRUE(nlohmann::json::parse(PlanToJsonText(plan))["quality"].is_null());
   plan.set_quality(v1::SUSPECT);
   plan.add_noise(v1::BUSY_MACHINE);
-  const std::string json = PlanToJson(plan);
+  const std::string json = PlanToJsonText(plan);
   EXPECT_EQ(nlohmann::json::parse(json)["quality"], "suspect");
   v1::Plan read;
   ASSERT_TRUE(FromJson(json, "a plan", &read).ok());

@@ -70,7 +70,7 @@ ordered_json PlanRecordToJson(const v1::PlanRecord& record, absl::Time now,
     json["seconds_left"] = progress.seconds_left();
   }
   if (with_plan && record.has_plan()) {
-    json["plan"] = ordered_json::parse(PlanToJson(record.plan()));
+    json["plan"] = PlanToJson(record.plan());
   }
   return json;
 }

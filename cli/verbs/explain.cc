@@ -34,9 +34,8 @@ absl::StatusOr<v1::PlanExplanation> ExplainChoices(const ExplainFlags& flags,
                    FindModel(plan, flags.model, store.get()));
   const base::Interrupt interrupt;
   search::Options options;
-  options.deadline.stop = interrupt.token();
-  options.deadline.at =
-      std::chrono::steady_clock::now() + explain::kExplanationTime;
+  options.deadline =
+      base::Deadline::After(explain::kExplanationTime, interrupt.token());
   return explain::ExplainPlan(plan, std::move(model), store.get(), options);
 }
 
@@ -82,7 +81,7 @@ absl::Status Explain(const Context& context, const ExplainFlags& flags) {
     }
     return absl::OkStatus();
   }
-  auto json = nlohmann::ordered_json::parse(PlanToJson(plan));
+  nlohmann::ordered_json json = PlanToJson(plan);
   if (waits.has_value()) json["waits"] = ToJson(*waits);
   json["choices"] = nullptr;
   if (explanation.has_value()) {

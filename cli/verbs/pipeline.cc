@@ -25,9 +25,9 @@ struct PipelineFlags {
 absl::Status RunPipeline(const Context& context,
                          const PipelineFlags& arguments) {
   const base::Interrupt interrupt;
-  base::Deadline limits;
-  limits.stop = interrupt.token();
-  ASSIGN_OR_RETURN(limits.at, ParseDeadline(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(
+      const base::Deadline limits,
+      ParseDeadline(arguments.deadline_seconds, interrupt.token()));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
   ASSIGN_OR_RETURN(pipeline::PipelineFile file,
                    NamePath(pipeline::ParseFile(text), arguments.file));

@@ -90,7 +90,7 @@ absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
                                       base::WithEnvironment(flags.security), request);
   if (!planned.ok()) return NameModel(planned.status(), flags.plan.model);
   const v1::Plan& plan = *planned;
-  const std::string json = PlanToJson(plan);
+  const std::string json = PlanToJsonText(plan);
   if (!flags.output.empty()) {
     RETURN_IF_ERROR(base::WriteFile(flags.output, json));
     *context.err << "wrote " << flags.output << "\n";

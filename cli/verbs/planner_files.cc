@@ -36,9 +36,8 @@ using AnswerFunction = std::function<absl::StatusOr<std::string>(
 absl::Status AnswerFile(const Context& context, const FileFlags& flags,
                         const AnswerFunction& answer) {
   const base::Interrupt interrupt;
-  base::Deadline deadline;
-  deadline.stop = interrupt.token();
-  ASSIGN_OR_RETURN(deadline.at, ParseDeadline(flags.deadline_seconds));
+  ASSIGN_OR_RETURN(const base::Deadline deadline,
+                   ParseDeadline(flags.deadline_seconds, interrupt.token()));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(flags.path));
   ASSIGN_OR_RETURN(const std::string json, answer(text, flags, deadline));
   *context.out << absl::StripSuffix(json, "\n") << "\n";

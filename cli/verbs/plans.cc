@@ -64,7 +64,7 @@ struct SubmitFlags {
   std::string team;
   std::string request_id;
   int priority = 0;
-  std::string deadline;
+  std::string timeout;
 };
 
 struct ListFlags {
@@ -94,11 +94,11 @@ absl::Status SubmitPlan(const Context& context, const SubmitFlags& flags) {
   request.set_namespace_(flags.team);
   request.set_request_id(flags.request_id);
   request.set_priority(flags.priority);
-  if (!flags.deadline.empty()) {
-    const std::optional<absl::Duration> timeout = FindDuration(flags.deadline);
+  if (!flags.timeout.empty()) {
+    const std::optional<absl::Duration> timeout = FindDuration(flags.timeout);
     if (!timeout.has_value()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "\"", flags.deadline, "\" is no deadline; write 45m, 12h or 2d"));
+          "\"", flags.timeout, "\" is no time-out; write 45m, 12h or 2d"));
     }
     request.set_timeout_ns(absl::ToInt64Nanoseconds(*timeout));
   }
@@ -174,7 +174,7 @@ absl::Status WatchPlan(const Context& context, const OneFlags& flags) {
   ASSIGN_OR_RETURN(
       const v1::Plan plan,
       WatchPlanToEnd(context, *client, flags.id, interrupt.token()));
-  *context.out << (context.json ? PlanToJson(plan) : DescribePlan(plan));
+  *context.out << (context.json ? PlanToJsonText(plan) : DescribePlan(plan));
   return absl::OkStatus();
 }
 
@@ -204,7 +204,7 @@ absl::Status ExportPlan(const Context& context, const OneFlags& flags) {
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::Plan plan, GetDonePlan(*client, flags.id));
-  const std::string json = PlanToJson(plan);
+  const std::string json = PlanToJsonText(plan);
   if (flags.output.empty()) {
     *context.out << json;
     return absl::OkStatus();
@@ -255,7 +255,7 @@ absl::Status AskWhatIf(const Context& context, const ChangedFlags& flags) {
   ASSIGN_OR_RETURN(const v1::WhatIfChange change, ParseChange(flags.change));
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::Plan plan, client->AskWhatIf(flags.id, change));
-  *context.out << (context.json ? PlanToJson(plan) : DescribePlan(plan));
+  *context.out << (context.json ? PlanToJsonText(plan) : DescribePlan(plan));
   return absl::OkStatus();
 }
 
@@ -364,7 +364,7 @@ void AddPlansVerb(CLI::App& app, Context& context) {
                      "programs of plans of a higher one are measured first")
         ->capture_default_str()
         ->check(CLI::Range(-100, 100));
-    verb->add_option("--deadline", flags->deadline,
+    verb->add_option("--timeout", flags->timeout,
                      "fail the plan if it has not ended so long after its "
                      "submission: 45m, 12h, 2d (default: never)");
     AddAddress(*verb, &flags->address);

@@ -33,7 +33,8 @@ struct ReshardFlags {
   uint64_t seed = 1;
 };
 
-absl::StatusOr<reshard::Options> ReadOptions(const ReshardFlags& arguments) {
+absl::StatusOr<reshard::Options> ReadOptions(const ReshardFlags& arguments,
+                                             const std::stop_token& stop) {
   reshard::Options options;
   const auto solver = reshard::ParseSolver(arguments.solver);
   if (!solver.ok()) {
@@ -42,8 +43,8 @@ absl::StatusOr<reshard::Options> ReadOptions(const ReshardFlags& arguments) {
   }
   options.solver = *solver;
   options.seed = arguments.seed;
-  ASSIGN_OR_RETURN(options.deadline.at,
-                   ParseDeadline(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(options.deadline,
+                   ParseDeadline(arguments.deadline_seconds, stop));
   return options;
 }
 
@@ -110,15 +111,15 @@ absl::StatusOr<Asked> AskForSchedule(const ReshardFlags& arguments,
 }
 
 absl::Status RunReshard(const Context& context, const ReshardFlags& arguments) {
-  ASSIGN_OR_RETURN(reshard::Options options, ReadOptions(arguments));
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const reshard::Options options,
+                   ReadOptions(arguments, interrupt.token()));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.tasks));
   ASSIGN_OR_RETURN(
       const resharding::JsonRequest request,
       NamePath(resharding::RequestFromJson(text), arguments.tasks));
-  const base::Interrupt interrupt;
   Asked asked;
   if (arguments.coordinator.empty()) {
-    options.deadline.stop = interrupt.token();
     ASSIGN_OR_RETURN(asked.answer,
                      reshard::Solve(request.request.problem, options));
   } else {

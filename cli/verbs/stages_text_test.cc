@@ -88,7 +88,7 @@ TEST(StagesTextTest, TheTraceHoldsEveryOperation) {
 
 TEST(StagesTextTest, OtherVerbsSayWhatTheyCannotTake) {
   const std::string path = testing::TempDir() + "/two_stages.json";
-  ASSERT_TRUE(base::WriteFile(path, PlanToJson(TwoStages())).ok());
+  ASSERT_TRUE(base::WriteFile(path, PlanToJsonText(TwoStages())).ok());
   const std::string model = "tests/testdata/llama_tiny.hlo.pb";
   ExpectRefused({"export", model, path, "-o", "x"}, "made for another model");
   const std::string store = testing::TempDir() + "/stages_text_store";
@@ -99,7 +99,7 @@ TEST(StagesTextTest, OtherVerbsSayWhatTheyCannotTake) {
                 "random plans have no stages");
   v1::Plan plan = TwoStages();
   plan.mutable_stages(1)->clear_mesh();
-  ASSERT_TRUE(base::WriteFile(path, PlanToJson(plan)).ok());
+  ASSERT_TRUE(base::WriteFile(path, PlanToJsonText(plan)).ok());
   ExpectRefused({"export", model, path, "-o", "x"}, "mesh");
 }
 
@@ -125,7 +125,7 @@ TEST(StagesExplanationTest, ABoundaryAndABusyStageAddWhatTheyAdd) {
   EXPECT_THAT(text, HasSubstr("boundary 1-2 adds 1.0 ms"));
   EXPECT_THAT(text, HasSubstr("shared parameters add 1.0 ms to the step"));
   const std::string path = testing::TempDir() + "/explained_stages.json";
-  ASSERT_TRUE(base::WriteFile(path, PlanToJson(plan)).ok());
+  ASSERT_TRUE(base::WriteFile(path, PlanToJsonText(plan)).ok());
   const Outcome outcome = Command({"explain", path, "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["waits"],
@@ -180,9 +180,9 @@ TEST(StagesDifferenceTest, OneMeshAgainstStages) {
 TEST(StagesTextTest, APlanWithoutStagesSaysNothingOfThem) {
   v1::Plan plan;
   plan.set_feasible(true);
-  EXPECT_THAT(PlanToJson(plan), Not(HasSubstr("stages")));
-  EXPECT_THAT(PlanToJson(plan), Not(HasSubstr("pipeline")));
-  EXPECT_THAT(PlanToJson(TwoStages()), HasSubstr("\"boundaries\""));
+  EXPECT_THAT(PlanToJsonText(plan), Not(HasSubstr("stages")));
+  EXPECT_THAT(PlanToJsonText(plan), Not(HasSubstr("pipeline")));
+  EXPECT_THAT(PlanToJsonText(TwoStages()), HasSubstr("\"boundaries\""));
 }
 
 TEST(StageFlagsTest, SayWhatIsWrong) {

@@ -94,7 +94,7 @@ absl::Status ApplyFlags(const WhatIfFlags& flags,
 void Print(const Context& context, const std::optional<v1::Plan>& before,
            const v1::Plan& plan) {
   if (context.json) {
-    auto json = nlohmann::ordered_json::parse(PlanToJson(plan));
+    nlohmann::ordered_json json = PlanToJson(plan);
     json["difference"] = nullptr;
     if (before.has_value()) {
       json["difference"] = DifferenceToJson(*before, plan);
@@ -160,7 +160,7 @@ absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
   plan->mutable_seconds()->set_total(
       absl::ToDoubleSeconds(context.clock->Now() - start));
   if (!flags.output.empty()) {
-    RETURN_IF_ERROR(base::WriteFile(flags.output, PlanToJson(*plan)));
+    RETURN_IF_ERROR(base::WriteFile(flags.output, PlanToJsonText(*plan)));
     *context.err << "wrote " << flags.output << "\n";
   }
   Print(context, before, *plan);

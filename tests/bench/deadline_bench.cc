@@ -268,8 +268,9 @@ void Operators(Bench& bench) {
     const intraop::OpModel model = intraop::RandomModel(3, kind.operators);
     intraop::Request request;
     request.machine = intraop::MakeMachine(kind.mesh);
-    const auto free =
-        intraop::Solve(model, request, {.deadline = base::Deadline::After(1)});
+    const auto free = intraop::Solve(
+        model, request,
+        {.deadline = base::Deadline::After(std::chrono::seconds(1))});
     for (const bool limited : {false, true}) {
       if (limited) request.memory_limit_bytes = free->plan->peak_bytes / 10 * 9;
       bench.Run(name + (limited ? ", 90 %" : ""), [&](const Ending& ending) {

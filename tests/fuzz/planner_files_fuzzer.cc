@@ -35,7 +35,9 @@ using nlohmann::json;
   std::abort();
 }
 
-base::Deadline Soon() { return base::Deadline::After(0.01); }
+base::Deadline Soon() {
+  return base::Deadline::After(std::chrono::milliseconds(10));
+}
 
 void CheckBound(std::string_view verb, const json& answer,
                 const char* bound_name, const char* value_name) {

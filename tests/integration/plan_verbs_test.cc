@@ -57,7 +57,7 @@ class PlanVerbsTest : public testing::Test {
                                          [](const v1::PlanProgress&) {});
     EXPECT_TRUE(plan.ok()) << plan.status();
     EXPECT_TRUE(
-        base::WriteFile(Path(name + ".json"), cli::PlanToJson(*plan)).ok());
+        base::WriteFile(Path(name + ".json"), cli::PlanToJsonText(*plan)).ok());
     return *plan;
   }
 
@@ -112,7 +112,7 @@ TEST_F(PlanVerbsTest, AnotherMemoryLimitIsThePlanOfThatLimit) {
   json answer =
       CommandJson({"what-if", Path("a.json"), "--store", Path("store"),
                    "--device-memory", std::to_string(limit)});
-  json plan = json::parse(cli::PlanToJson(wanted));
+  json plan = json::parse(cli::PlanToJsonText(wanted));
   EXPECT_EQ(answer["difference"]["comparable"], true);
   EXPECT_FALSE(answer["difference"]["segments"].empty());
   answer.erase("difference");
