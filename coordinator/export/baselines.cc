@@ -65,7 +65,7 @@ class SharedUnifier {
                      });
     for (const SegmentIndex segment : order) {
       ChooseOne(segment);
-      settled_.insert(segment);
+      decided_.insert(segment);
     }
   }
 
@@ -87,7 +87,7 @@ class SharedUnifier {
           const bool from = link.from_segment == segment;
           if (!from && link.to_segment != segment) return true;
           const SegmentIndex other = from ? link.to_segment : link.from_segment;
-          if (!settled_.contains(other)) return true;
+          if (!decided_.contains(other)) return true;
           return SplitAlike(analysis_, space_, link,
                             from ? configuration : choice_[other],
                             from ? choice_[other] : configuration);
@@ -124,7 +124,7 @@ class SharedUnifier {
   const Analysis& analysis_;
   const space::ProfileSpace& space_;
   space::SegmentChoice& choice_;
-  std::set<SegmentIndex> settled_;
+  std::set<SegmentIndex> decided_;
 };
 
 void FitEnds(const Analysis& analysis, const space::ProfileSpace& space,

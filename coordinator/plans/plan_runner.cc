@@ -23,9 +23,9 @@ namespace {
 constexpr int kPage = 1000;
 constexpr int kMaxPriority = 100;
 
-// Of a plan that was put aside, between two runs; doubled up to the longest.
+// Of a plan that was put aside, between two runs; doubled up to the maximum.
 constexpr absl::Duration kFirstPause = absl::Seconds(1);
-constexpr absl::Duration kLongestPause = absl::Minutes(1);
+constexpr absl::Duration kMaxPause = absl::Minutes(1);
 
 v1::PlanState FindState(const std::string& phase) {
   if (phase == "compile" || phase == "measure") return v1::MEASURING;
@@ -473,7 +473,8 @@ void PlanRunner::Run(store::PlanId id) {
     plan = record.status();
   } else if (!store::HasEnded(record->state())) {
     const absl::Status said = SayWaits(id);
-    plan = said.ok() ? MakePlan(*record, id, stop, needs, row_keys) : said;
+    plan =
+        said.ok() ? CallPlanFunction(*record, id, stop, needs, row_keys) : said;
   }
   End(id, std::move(plan), std::move(needs), row_keys);
 }
@@ -494,8 +495,8 @@ absl::Status PlanRunner::SayWaits(store::PlanId id) {
 void PlanRunner::PutAside(store::PlanId id, const absl::Status& why) {
   Aside& aside = put_aside_[id];
   const absl::Duration pause =
-      std::min(kFirstPause * (int64_t{1} << aside.tries), kLongestPause);
-  if (pause < kLongestPause) ++aside.tries;
+      std::min(kFirstPause * (int64_t{1} << aside.tries), kMaxPause);
+  if (pause < kMaxPause) ++aside.tries;
   aside.next = dependencies_.clock->Now() + pause;
   aside.is_said = false;
   aside.reason = absl::StrCat(
@@ -503,11 +504,9 @@ void PlanRunner::PutAside(store::PlanId id, const absl::Status& why) {
   waiting_.erase(id);
 }
 
-absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
-                                              store::PlanId id,
-                                              std::stop_token stop,
-                                              std::optional<Needs>& needs,
-                                              std::string& row_keys) {
+absl::StatusOr<v1::Plan> PlanRunner::CallPlanFunction(
+    const v1::PlanRecord& record, store::PlanId id, std::stop_token stop,
+    std::optional<Needs>& needs, std::string& row_keys) {
   v1::PlanRequest request = record.request();
   ASSIGN_OR_RETURN(
       *request.mutable_hlo_module(),

@@ -149,10 +149,11 @@ class PlanRunner {
                                                 v1::PlanUpdate end);
   void EndOverdue(store::PlanId id);
   void Run(store::PlanId id);
-  absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRecord& record,
-                                    store::PlanId id, std::stop_token stop,
-                                    std::optional<Needs>& needs,
-                                    std::string& row_keys);
+  absl::StatusOr<v1::Plan> CallPlanFunction(const v1::PlanRecord& record,
+                                            store::PlanId id,
+                                            std::stop_token stop,
+                                            std::optional<Needs>& needs,
+                                            std::string& row_keys);
   // Writes that the plan waits, where the store did not take that earlier.
   absl::Status SayWaits(store::PlanId id);
   void PutAside(store::PlanId id, const absl::Status& why)

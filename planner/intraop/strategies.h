@@ -13,12 +13,13 @@
 #include <optional>
 #include <vector>
 
+#include "base/sharding.h"
 #include "planner/intraop/op_model.h"
 #include "planner/layout/layout_problem.h"
 
 namespace meshwright::intraop {
 
-using Mesh = std::vector<int64_t>;
+using base::Mesh;
 using Strategy = std::vector<std::optional<int>>;
 
 // In rising order, entry by entry. `must_split`: only those that use every axis

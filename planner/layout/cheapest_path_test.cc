@@ -212,8 +212,8 @@ TEST(CheapestPathTest, StopsWhenAsked) {
   const auto stopped = FindCheapestPath(problem, options);
   ASSERT_TRUE(stopped.ok());
   EXPECT_EQ(stopped->path->steps.size(), 4);  // the heuristic's
-  const auto late =
-      FindCheapestPath(problem, {.deadline = base::Deadline::After(-1)});
+  const auto late = FindCheapestPath(
+      problem, {.deadline = base::Deadline::After(std::chrono::seconds(-1))});
   EXPECT_EQ(late->path->specs, stopped->path->specs);
   // Quarters of 5 cannot be joined, so the heuristic has no way either.
   EXPECT_EQ(FindCheapestPath(Problem({5}, {2, 2}, {{0, 1}}, {{0}}), options)

@@ -178,8 +178,8 @@ TEST(LayoutJsonTest, APastDeadlineStillGivesAPath) {
   one["alpha"] = one["beta"] = {1e-6, 1e-6, 1e-6};
   one["source"] = {{0, 1}, {2}};
   one["target"] = {{2}, {1, 0}};
-  const auto answer =
-      AnswerLayoutJson(Text(one), {.deadline = base::Deadline::After(-1)});
+  const auto answer = AnswerLayoutJson(
+      Text(one), {.deadline = base::Deadline::After(std::chrono::seconds(-1))});
   ASSERT_TRUE(answer.ok()) << answer.status();
   const json made = json::parse(*answer)["cases"].back();
   EXPECT_EQ(made["path"].back(), one["target"]);

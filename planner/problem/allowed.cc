@@ -5,7 +5,7 @@
 
 namespace meshwright::problem {
 
-bool IsNarrowed(const PlanProblem& problem, int node) {
+bool IsRestricted(const PlanProblem& problem, int node) {
   return problem.fixed.contains(node) || problem.forbidden.contains(node);
 }
 

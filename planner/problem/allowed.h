@@ -1,8 +1,8 @@
 // Allowed: what a person's wishes leave of a problem.
 //
-// Concept: `fixed` and `forbidden` narrow a node's configurations; the headroom
-// for the allocator narrows the memory limit.
-// In → Out: a valid problem → configurations, rising; bytes.
+// Concept: `fixed` and `forbidden` restrict a node's configurations; the
+// headroom for the allocator reduces the memory limit. In → Out: a valid
+// problem → configurations, rising; bytes.
 #ifndef MESHWRIGHT_PLANNER_PROBLEM_ALLOWED_H_
 #define MESHWRIGHT_PLANNER_PROBLEM_ALLOWED_H_
 
@@ -15,7 +15,7 @@
 namespace meshwright::problem {
 
 // Whether a person said anything about the node.
-bool IsNarrowed(const PlanProblem& problem, int node);
+bool IsRestricted(const PlanProblem& problem, int node);
 
 std::vector<int> ListAllowedConfigs(const PlanProblem& problem, int node);
 

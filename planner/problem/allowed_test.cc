@@ -17,8 +17,8 @@ TEST(AllowedTest, FixedAndForbiddenTogether) {
   EXPECT_EQ(ListAllowedConfigs(problem, 0), std::vector<int>{1});
   EXPECT_EQ(ListAllowedConfigs(problem, 1), (std::vector<int>{1, 3}));
   EXPECT_EQ(ListAllowedConfigs(problem, 2), (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_TRUE(IsNarrowed(problem, 1));
-  EXPECT_FALSE(IsNarrowed(problem, 2));
+  EXPECT_TRUE(IsRestricted(problem, 1));
+  EXPECT_FALSE(IsRestricted(problem, 2));
 }
 
 TEST(AllowedTest, HeadroomIsRoundedToFewerBytes) {

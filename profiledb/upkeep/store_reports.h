@@ -1,4 +1,4 @@
-// What a store holds, for administrators.
+// Reports of what a store holds, for administrators.
 //
 // Concept: the reports of `meshwright profiles stats|quarantine|show`, from a
 // store. They read it and change nothing.

@@ -71,7 +71,7 @@ class Builder {
   int FindUnary(int n) {
     const problem::Node& node = problem_.nodes[n];
     std::vector<int> allowed;  // empty: all
-    if (problem::IsNarrowed(problem_, n)) {
+    if (problem::IsRestricted(problem_, n)) {
       allowed = problem::ListAllowedConfigs(problem_, n);
     }
     const int64_t copies = node.tied ? node.repeat : 1;
