@@ -22,7 +22,7 @@ std::string EnvironmentValue(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What the manager compares its own clock with.
+// The clock that the manager compares with its own.
 int64_t MonotonicMicroseconds() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -18,7 +18,7 @@ using testing::EndsWith;
 constexpr char kTraceparent[] =
     "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-// What `log` writes, as JSON.
+// The output of `log`, as JSON.
 template <typename Log>
 json Written(const Log& log) {
   SetLogFormat(LogFormat::kJson);

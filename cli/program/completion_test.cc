@@ -49,7 +49,7 @@ std::string ScriptFile(const std::string& text) {
   return path;
 }
 
-// What a command says; its exit status must be 0.
+// The output of a command; its exit status must be 0.
 std::string Said(const std::string& command) {
   FILE* const pipe = popen(command.c_str(), "r");
   std::string text;
@@ -61,7 +61,7 @@ std::string Said(const std::string& command) {
   return text;
 }
 
-// What bash offers for these words, of which the last is being typed.
+// Bash's completions of these words, of which the last is being typed.
 std::vector<std::string> Offered(const std::vector<std::string>& words) {
   std::string list;
   for (const std::string& word : words) absl::StrAppend(&list, " '", word, "'");

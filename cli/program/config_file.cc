@@ -205,7 +205,7 @@ std::string PrintConfig(const CLI::App& app) {
   for (const CLI::Option* const option : app.get_options()) {
     const std::string key = FindKey(*option);
     if (key.empty()) continue;
-    // What nobody set, and what has no default, is shown and not in force.
+    // A key that nobody set, without a default, is shown and not in force.
     const bool is_open = option->count() == 0 && !IsSwitch(*option) &&
                          option->get_default_str().empty();
     absl::StrAppend(&text, "\n# ", option->get_description(), "\n",

@@ -31,7 +31,7 @@ struct Daemon {
     AddConfigFlags(app, &out);
   }
 
-  // What parsing ends with; empty: nothing to object to.
+  // The result of parsing; empty: nothing to object to.
   std::string Parse(std::vector<std::string> arguments) {
     try {
       app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -28,7 +28,7 @@ std::string FormatShare(bool known, double share) {
   return known ? absl::StrFormat("%.1f %%", share * 100) : "-";
 }
 
-// What both errors are, and by how much the second is corrected: true for each
+// Defines both errors, and by how much the second is corrected: true for each
 // row. `whose`: the segments of a row.
 std::string DescribeErrors(std::vector<double> drifts,
                            absl::string_view whose) {

@@ -1,4 +1,4 @@
-// What the flags of all programs say, for shells and for man.
+// Descriptions of the flags of all programs, for shells and for man.
 #include "cli/program/completion.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// What is asked of a plan with stages behind its store: `explain`, `what-if`.
+// Questions to a plan with stages behind its store: `explain`, `what-if`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

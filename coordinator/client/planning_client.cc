@@ -397,7 +397,7 @@ class GrpcPlanningClient : public PlanningClient {
   }
 
   // A connection that broke says so in gRPC's words; ours name the address.
-  // What the coordinator itself answers arrives on a channel that is ready.
+  // The coordinator's own answers arrive on a channel that is ready.
   absl::Status Translate(const grpc::Status& status) const {
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
         channel_->GetState(false) != GRPC_CHANNEL_READY) {

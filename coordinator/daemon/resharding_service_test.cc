@@ -65,7 +65,7 @@ v1::ReshardingRequest ParseRequest(const json& document) {
   return request.ok() ? request->message : v1::ReshardingRequest();
 }
 
-// What the command line prints of a message.
+// The command line's output for a message.
 json Printed(const json& document, const v1::ReshardingAnswer& message) {
   const auto request = resharding::RequestFromJson(document.dump());
   const auto answer = resharding::AnswerFromMessage(request->request, message);

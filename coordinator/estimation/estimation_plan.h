@@ -7,7 +7,7 @@
 // configuration that has the named factors of c and all others of the base:
 //   t(c) = sum_i T(i, i+1) - sum_{0 < i < n-1} T(i)   neighbours interact
 //   t(c) = sum_i T(i) - (n - 1) T(base)               they do not
-// What the factors of a type are, and which terms are measured:
+// The factors of a type, and which terms are measured:
 //   few configurations   all are measured; of blocks, where a request says so,
 //                        single factors are
 //   many, of blocks      two factors, the halves (halves.h), whose interaction

@@ -65,7 +65,7 @@ TEST_P(EstimationPlanTest, ASwitchIsEstimatedFromTheOneOfItsKindThatSavesMost) {
   EXPECT_GT(estimated, 0);
 }
 
-// What is neither required nor a proxy's is estimated in exactly one way.
+// A configuration neither required nor a proxy's has exactly one estimate.
 TEST_P(EstimationPlanTest, EveryConfigurationHasOneSource) {
   for (size_t t = 0; t < plans_.size(); ++t) {
     const EstimationPlan& it = plans_[t];

@@ -8,7 +8,7 @@
 namespace meshwright::estimation {
 namespace {
 
-// What two columns hold in one row.
+// The values of two columns in one row.
 struct LevelPair {
   int left = 0;
   int right = 0;

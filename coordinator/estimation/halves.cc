@@ -38,7 +38,7 @@ std::vector<int> CountCrossings(const Analysis& analysis) {
     for (const ir::ValueId user : analysis.module.at(id).users) {
       if (!analysis.passes.forward[user]) continue;
       if (analysis.plan.owner[user] != segment) continue;
-      // What no block owns is behind all of them.
+      // Operations that no block owns are behind all of them.
       const int block = owner_of[user].value_or(it.last_block);
       last = std::max(last, std::min(block, it.last_block - 1));
     }
@@ -99,9 +99,9 @@ std::optional<SegmentIndex> FindSegment(const Analysis& analysis,
   return std::nullopt;
 }
 
-// Whether the halves do the contractions of the whole. What is shared may be
-// done elsewhere once the cut is made; it differs little between
-// configurations, so that the scale of the estimates takes it in.
+// Whether the halves do the contractions of the whole. Shared values may be
+// computed elsewhere once the cut is made. They differ little between
+// configurations, so that the scale of the estimates takes them in.
 bool SameContractions(const Analysis& analysis, SegmentIndex whole,
                       const Analysis& halved, SegmentIndex first,
                       SegmentIndex second) {

@@ -98,7 +98,7 @@ class Matcher {
     }
   }
 
-  // What crosses and is split otherwise, in the same order on both sides.
+  // Crossing tensors that are split otherwise, in the same order on both sides.
   void MatchCell(const std::vector<space::ProgramId>& own,
                  const std::vector<space::ProgramId>& other) {
     if (own.size() != other.size()) return;

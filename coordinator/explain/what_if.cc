@@ -102,7 +102,7 @@ class Estimating {
       if (row != wanted_.results.end()) {
         const v1::Outcome outcome = row->second.outcome();
         if (outcome == v1::MEASURED) Relink(row->second);
-        // What cannot be compiled or does not fit, cannot here either.
+        // A program that fails to compile or to fit there fails here as well.
         if (outcome == v1::MEASURED || outcome == v1::COMPILE_FAILED ||
             outcome == v1::OUT_OF_MEMORY) {
           continue;

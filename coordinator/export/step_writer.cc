@@ -89,7 +89,7 @@ class StepWriter {
     entered_[id] = sharding;
   }
 
-  // What `id` is split like where `segment` computes it, or whoever owns it.
+  // The sharding of `id` where `segment` computes it, or whoever owns it.
   Sharding Has(ValueId id, SegmentIndex segment) const {
     const auto entered = entered_.find(id);
     if (entered != entered_.end()) return entered->second;
@@ -197,7 +197,7 @@ class StepWriter {
     return gradients;
   }
 
-  // What the rematerialization begins with, behind a barrier that waits for the
+  // The entrances of the rematerialization, behind a barrier that waits for the
   // gradients.
   void EmitEntrances(SegmentIndex segment,
                      const std::vector<int64_t>& gradients) {
@@ -309,7 +309,7 @@ class StepWriter {
     }
   }
 
-  // What a loop takes over, in the sharding it carries it in.
+  // The value that a loop takes over, in the sharding it carries it in.
   int64_t CarryOver(ValueId source, ValueId carry, SegmentIndex segment) {
     const SegmentIndex reader = Owner(carry).value_or(segment);
     Sharding has;
@@ -348,14 +348,14 @@ class StepWriter {
   std::vector<std::vector<ValueId>> members_;  // by loop; then of no loop
   std::map<Version, int64_t> written_;
   std::map<ValueId, Sharding> entered_;
-  // What rematerializations compute, and what they begin with, by value and
-  // segment.
+  // Values that rematerializations compute, and those they begin with, by value
+  // and segment.
   std::map<std::pair<ValueId, SegmentIndex>, int64_t> again_;
   std::map<std::pair<int64_t, Sharding>, int64_t> copies_;
 };
 
-// What the part computes: all that its ends need, up to where it begins. A loop
-// is there as a whole or not at all.
+// The operations of the part: all that its ends need, up to where it begins. A
+// loop is there as a whole or not at all.
 class Needed {
  public:
   Needed(const ir::Module& module, const StepPart& part)

@@ -34,7 +34,7 @@ std::optional<int64_t> Integer(const Module& module, ValueId id) {
                                         : std::nullopt;
 }
 
-// What a carried element is on the next trip.
+// The value of a carried element on the next trip.
 ValueId Next(const Module& module, const Loop& loop, int element) {
   return module.at(*loop.results[element]).operands[0];
 }

@@ -1,4 +1,4 @@
-// What JobQueue says to administrators, and what they order.
+// JobQueue's reports to administrators, and their orders.
 #include <algorithm>
 #include <set>
 #include <utility>

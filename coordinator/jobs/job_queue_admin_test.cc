@@ -1,4 +1,4 @@
-// What administrators see and order.
+// Reports to administrators, and their orders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

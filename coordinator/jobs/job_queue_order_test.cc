@@ -79,7 +79,7 @@ TEST_F(OrderTest, WhoTakesLongGetsFewerTurns) {
   EXPECT_LE(absl::AbsDuration(slow - quick), absl::Seconds(30));
 }
 
-// What runs counts before it is done, or the first would take all workers.
+// Running work counts before it is done, or the first would take all workers.
 TEST_F(OrderTest, NamespacesShareWorkersThatComeAtOnce) {
   for (int i = 0; i < 20; ++i) Submit(absl::StrCat("many", i, "."), "many");
   for (int i = 0; i < 20; ++i) Submit(absl::StrCat("few", i, "."), "few");

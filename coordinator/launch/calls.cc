@@ -118,7 +118,7 @@ class CallFinder {
     auto operator<=>(const ModuleRun&) const = default;
   };
 
-  // What a module reads of a value.
+  // The key of a value as a module reads it.
   MicroBatchValue Key(const Place& place, ValueId id, int micro_batch) const {
     const std::optional<int> argument = Argument(id);
     const bool once = argument.has_value() ? !launch_.IsOfMicroBatch(*argument)

@@ -1,4 +1,4 @@
-// What modules take is what earlier ones make, for samples and cuts of all
+// Inputs of modules are outputs of earlier ones, for samples and cuts of all
 // kinds; that they compute the step is tests/integration/launch_test.cc.
 #include "coordinator/launch/stage_modules.h"
 

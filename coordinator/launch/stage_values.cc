@@ -76,8 +76,8 @@ class ValuePlacer {
     return absl::OkStatus();
   }
 
-  // What other segments' backward passes need is the gradient of the input,
-  // and so is all it follows from in its segment. A loop is so as a whole.
+  // The gradient of the input: values that other segments' backward passes
+  // need, and all that they follow from in their segment. Loops stay whole.
   void SplitBackward() {
     std::vector<char> is_input(module_.size(), 0);
     std::vector<std::vector<ValueId>> of_loop(module_.loops.size());

@@ -42,7 +42,7 @@ double Seconds(int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) * 1e-9;
 }
 
-// What the samples that were kept took on the devices.
+// The device time of the samples that were kept.
 double SampledSeconds(const v1::Measurement& measurement) {
   const auto& samples = measurement.samples_ns();
   const int64_t each =

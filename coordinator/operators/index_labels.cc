@@ -97,7 +97,7 @@ class Labeller {
     }
   }
 
-  // What the operation sums over; it may be split as well.
+  // The indices that the operation sums over; they may be split as well.
   void Sum(ValueId id, std::vector<std::set<int>>& linked) {
     const ir::Instruction& it = module_.at(id);
     if (ir::IsContraction(module_, id)) {

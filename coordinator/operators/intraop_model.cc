@@ -124,7 +124,7 @@ class ModelReader {
                                                 static_cast<double>(parameters);
   }
 
-  // What the operation runs over: its value's indices and those it sums.
+  // The indices that the operation runs over: its value's and those it sums.
   std::vector<int> RunsOver(const IndexLabels& labels, ValueId id) const {
     DimIndices all = labels.values.at(id);
     const auto summed = labels.summed.find(id);

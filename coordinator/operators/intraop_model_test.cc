@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Sample{"unet_tiny", {1, 2}},
                     Sample{"convnet_tiny", {1, 2}}));
 
-// What a plan splits along its batch, the blocks split by rows.
+// Operators that a plan splits along its batch are blocks split by rows.
 TEST(BlockChoiceTest, DataParallelOperatorsAreDataParallelBlocks) {
   const segmenter::Analysis analysis = Load("llama_2l", {1, 2});
   const auto read = ReadIntraOpModel(analysis, kDevice);

@@ -101,7 +101,7 @@ ENTRY main {
   ASSERT_TRUE(profile.ok());
   // Seven products, seven counts, one sum.
   EXPECT_EQ(profile->total.counts.flops, 7 * (2 * 8 * 8 * 8 + 1) + 64);
-  // What enters the loop is there before it starts.
+  // Values that enter the loop are there before it starts.
   EXPECT_GE(profile->footprint.temporary_bytes, 256);
 }
 

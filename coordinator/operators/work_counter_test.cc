@@ -51,7 +51,7 @@ expensive {
 }
 )";
 
-// What the last operation of a module with these lines counts.
+// The counts of the last operation of a module with these lines.
 Counts CountRoot(const std::string& lines) {
   const auto module = ir::LoadModule(absl::StrCat(
       "HloModule test\n", kComputations, "\nENTRY main {\n", lines, "\n}"));

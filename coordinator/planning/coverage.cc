@@ -15,7 +15,7 @@ namespace {
 // As many rows of the store are averaged; more say nothing new.
 constexpr int kMaxAveragedRows = 2000;
 
-// What rows cost, on average.
+// The average cost of rows.
 class AverageCost {
  public:
   void Add(const v1::ProfileResult& row) {

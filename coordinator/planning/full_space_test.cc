@@ -354,7 +354,7 @@ TEST_F(FullSpaceTest, ProgramsThatTellNothingOfOneAnotherAreLeftOutWithANote) {
   const v1::Plan plan = Plan(Request("llama_2l"));  // times made from keys
   EXPECT_LE(measurer_.programs, selection::kMaxPrograms);
   EXPECT_THAT(plan.notes(), Contains(HasSubstr("--full-space")));
-  // What might be there without them is no more proven.
+  // Without them, the plan is no longer proven optimal.
   EXPECT_GT(plan.not_reached_size(), 0);
   EXPECT_GT(plan.gap(), 0);
   const int measured = measurer_.programs;

@@ -140,7 +140,7 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
     keys.push_back(key);
     if (!results_.contains(key)) ++cached_;
   }
-  // What the store makes of these and earlier measurements.
+  // The store's rows from these and earlier measurements.
   ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
   for (auto& [key, row] : rows) results_[key] = Read(std::move(row));
   std::vector<std::string> known;

@@ -94,7 +94,7 @@ class Measuring {
   absl::Status RunBatch(const Programs& programs);
   // Of those measured so far, each once.
   Programs TakeDoubtful();
-  // What the plan makes of a row of the store.
+  // The plan's reading of a row of the store.
   v1::ProfileResult Read(v1::ProfileResult row) const;
   absl::Status Take(const v1::Program& program,
                     const v1::ProfileResult& result);

@@ -90,7 +90,7 @@ TEST_F(MemoryPressureTest, GroupsGoWhereRecomputationAloneDoesNot) {
   EXPECT_GT(chained, 0);
 }
 
-// What reads a plan again finds the same groups, and the same figures.
+// A second reading of a plan finds the same groups, and the same figures.
 TEST_F(MemoryPressureTest, APlanWithGroupsIsFoundAgain) {
   const v1::Plan plan =
       Plan(request_, Plan(request_, 1000).least_memory_bytes());

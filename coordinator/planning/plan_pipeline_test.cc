@@ -76,7 +76,7 @@ TEST_F(PlanPipelineTest, GoesOnWithoutWhatFailsAndSaysSo) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->programs().failed(), 3);
   EXPECT_THAT(plan->notes(), Contains(HasSubstr("made to fail")));
-  // What does not compile is not tried again.
+  // A program that does not compile is not tried again.
   const int measured = measurer_.programs;
   ASSERT_TRUE(Plan(Request("llama_tiny")).ok());
   EXPECT_EQ(measurer_.programs, measured);

@@ -35,7 +35,7 @@ class Candidates {
 
   bool empty() const { return states_.empty(); }
 
-  // What shards as the state does, and recomputes.
+  // Takes the configuration that shards as the state does, and recomputes.
   void TakeLike(int state) {
     const Configuration& it = configurations_[usable_[state]];
     const auto found = by_sharding_.find({it.splits, it.segment_switch});

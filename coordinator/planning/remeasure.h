@@ -8,7 +8,7 @@
 // may be the fastest then; the caller chooses again. `with_rivals`: also such
 // rows of the baselines and of the plan that would be the fastest if all such
 // rows were twice too slow, as a row that keeps its plan from being chosen
-// would never heal else. What was excluded is judged again by the new rows, as
+// would never heal else. An exclusion is judged again by the new rows, as
 // a plan that finds them all in the store judges it. Programs that it then asks
 // for are measured as far as the number of programs goes; what they decide is
 // not reached beyond it. In -> Out: a plan of one mesh and its step -> whether

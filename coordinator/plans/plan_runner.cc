@@ -52,7 +52,7 @@ absl::Status NoSuchModule(const std::string& sha256) {
 
 }  // namespace
 
-// What is written of the progress of one run.
+// The record of the progress of one run.
 class PlanRunner::Progress {
  public:
   Progress(PlanRunner* runner, store::PlanId id) : runner_(runner), id_(id) {}
@@ -334,7 +334,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
 absl::StatusOr<v1::PlanRecord> PlanRunner::EndFromOutside(store::PlanId id,
                                                           v1::PlanUpdate end) {
   // At once, also where the plan still runs: what was answered must outlive
-  // this process. What the run says after that is refused.
+  // this process. Later updates of the run are refused.
   ASSIGN_OR_RETURN(v1::PlanRecord ended, Append(id, std::move(end)));
   base::MutexLock lock(&mutex_);
   waiting_.erase(id);

@@ -33,7 +33,7 @@ struct MeasuredProblem {
   std::vector<std::vector<int64_t>> reduced_bytes;
 };
 
-// What a problem leaves out.
+// Parts that a problem may leave out.
 struct ProblemOptions {
   bool groups = true;
   bool links = true;  // parameters that segments of blocks share

@@ -97,7 +97,7 @@ TEST_F(PlanProblemTest, EdgesGoByPosition) {
   EXPECT_EQ(ListTables(problem), expected);
 }
 
-// What the first segment needs for a while is there while all others run.
+// Temporaries of the first segment are there while all others run.
 TEST_F(PlanProblemTest, ThePrologueNeedsItsTemporariesThroughout) {
   const problem::PlanProblem none = Build();
   for (auto& [key, row] : results_) {

@@ -11,7 +11,7 @@ namespace {
 using segmenter::SegmentIndex;
 using segmenter::SegmentTypeId;
 
-// What a segment and the next have in common: the boundary, and the parameters
+// The common parts of a segment and the next: the boundary, and the parameters
 // that both read.
 struct Step {
   std::optional<int> boundary;

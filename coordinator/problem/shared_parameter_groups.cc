@@ -44,7 +44,7 @@ class Roles {
   std::map<Slot, Slot> parent_;
 };
 
-// What one type reads of what is shared, by role.
+// The shared values that one type reads, by role.
 struct Reader {
   std::vector<int> values;
   std::vector<Slot> roles;

@@ -27,7 +27,7 @@ class JsonLinesAuditLog : public AuditLog {
     line["what"] = entry.what;
     line["outcome"] = entry.outcome;
     if (!entry.reason.empty()) line["reason"] = entry.reason;
-    // What a peer said of itself need not be UTF-8.
+    // A peer's statement about itself need not be UTF-8.
     const absl::Status status =
         Append(line.dump(-1, ' ', false,
                          nlohmann::ordered_json::error_handler_t::replace) +

@@ -31,7 +31,7 @@ class TokenFileTest : public testing::Test {
       return absl::OkStatus();
     });
   }
-  // What reading a file of this content says.
+  // The error of reading a file of this content.
   std::string Refusal(const std::string& content, mode_t mode = 0600) {
     EXPECT_TRUE(base::WriteFile(path_, content).ok());
     EXPECT_EQ(chmod(path_.c_str(), mode), 0);

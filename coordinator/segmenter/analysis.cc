@@ -30,7 +30,7 @@ StepView View(const Analysis& it) {
   return {it.module, it.passes, it.blocks, it.gradients, it.classes};
 }
 
-// What the rules of the request make of a segment.
+// The effect of the request's rules on a segment.
 std::string DescribeRules(const Analysis& analysis, const SegmentGraph& graph) {
   std::string text;
   if (!analysis.request.blocks.empty()) {

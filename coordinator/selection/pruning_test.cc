@@ -250,7 +250,7 @@ TEST(PruningTest, WhatSharesAParameterIsExcludedTogether) {
   EXPECT_GT(over, 10);
 }
 
-// What two types share is not all that either reads: only configurations of one
+// Two types share only a part of what each reads: only configurations of one
 // decision are rivals.
 TEST(PruningTest, AGroupThatIsNotWholeStaysWithItsDecision) {
   PlanProblem problem;

@@ -160,7 +160,7 @@ class Selection::Round {
            HasRow(*proxy, configuration);
   }
 
-  // What the switch adds has its rows, or what it is added to will have none.
+  // The switch's own terms have rows, or what they are added to will have none.
   bool SwitchFailed(SegmentTypeId type, int configuration) const {
     const estimation::SwitchEstimation* const it =
         plans_[type].Switched(configuration);

@@ -26,7 +26,7 @@ constexpr char kBackUpPath[] = "/meshwright.v1.Admin/BackUpStore";
 using BackupCall = FileCall<grpc::ServerWriteReactor<v1::BackupChunk>,
                             v1::BackupChunk, store::OutgoingBackup>;
 
-// What is asked of jobs waits for no disk, and is answered on gRPC's threads.
+// Requests about jobs wait for no disk, and are answered on gRPC's threads.
 class AdminService : public v1::Admin::CallbackService {
  public:
   AdminService(const ServiceContext& context, std::string store)

@@ -22,7 +22,7 @@ struct FakeReactor {
 
 class OutboxTest : public testing::Test {
  protected:
-  // What the client reads until nothing is written.
+  // The messages that the client reads until nothing is written.
   std::vector<std::string> ReadAll() {
     std::vector<std::string> read;
     while (reactor_.writing != nullptr) {

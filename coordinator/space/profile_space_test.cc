@@ -76,9 +76,9 @@ TEST_P(ProfileSpaceTest, EveryInstructionOfEveryProgramIsAnnotated) {
   }
 }
 
-// What a contraction asks of its operands must be one of the splits a
-// contraction can have: the same batch dimension, one free dimension, or the
-// two sides of a contracted one.
+// A contraction's demand on its operands must be one of its possible splits.
+// These are the same batch dimension, one free dimension, or the two sides of a
+// contracted one.
 TEST_P(ProfileSpaceTest, EveryContractionIsSplitOneWay) {
   ForEachConfiguration([&](const SegmentGraph& graph,
                            const Configuration& configuration) {

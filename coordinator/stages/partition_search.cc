@@ -147,7 +147,7 @@ class PartitionSearcher {
     return seen;
   }
 
-  // What the stages take, measured as far as it can be. How a configuration's
+  // The costs of the stages, measured as far as possible. How a configuration's
   // time splits may make another one better, whose split is measured then.
   absl::StatusOr<std::vector<ChosenStage>> Fill(
       const pipeline::Partition& partition, Schedule kind) {

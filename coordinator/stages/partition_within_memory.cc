@@ -11,7 +11,7 @@
 namespace meshwright::stages {
 namespace {
 
-// What `programs` counts of the first look the second looks up again.
+// The programs counted in the first look are looked up again in the second.
 void AddLook(const PartitionedStep& first, PartitionedStep& second) {
   planning::AddWork(first.programs, first.seconds, second.programs,
                     second.seconds);
@@ -40,7 +40,7 @@ class Cutter {
     ASSIGN_OR_RETURN(made.cuts, Choose(made));
     if (!made.cuts.chosen.has_value()) return made;
     // Once: the step of a made-up 1x2 machine is within 0.4 % of a quiet one's
-    // then. What is noisy still is in the plan's quality.
+    // then. Rows that are still noisy are in the plan's quality.
     ASSIGN_OR_RETURN(const bool is_changed,
                      RemeasureStages(request, *made.cuts.chosen, dependencies_,
                                      progress_, *made.step));
@@ -51,7 +51,7 @@ class Cutter {
     }
     const v1::PlanPrograms before = std::exchange(made.split_programs, {});
     ASSIGN_OR_RETURN(made.cuts, Choose(made));
-    // What was measured before is looked up again.
+    // Programs that were measured before are looked up again.
     v1::PlanPrograms& counts = made.split_programs;
     counts.set_profiled(counts.profiled() + before.profiled());
     counts.set_remeasured(counts.remeasured() + before.remeasured());
@@ -121,7 +121,7 @@ absl::StatusOr<PartitionedStep> PartitionWithinMemory(
                    cutter.Look(planning::OpenRecompute(request)));
   AddLook(first, second);
   if (IsBetter(second.cuts, first.cuts)) return second;
-  // What the look took was spent all the same.
+  // The work of the look was spent all the same.
   first.programs = std::move(second.programs);
   first.split_programs = std::move(second.split_programs);
   first.seconds = std::move(second.seconds);

@@ -76,8 +76,8 @@ class PassProgramFinder {
            analysis_.plan.owner[Origin(i)].IsSegment();
   }
 
-  // What is neither forward nor of a gradient (the slope of an activation) is
-  // computed by the rematerialization alone where nobody reads it otherwise.
+  // Values neither forward nor of a gradient (the slope of an activation) are
+  // computed by the rematerialization alone where nobody reads them otherwise.
   void DropRecomputed() {
     if (rematerialization_.empty()) return;
     std::vector<char>& computed = parts_.backward.computed;
@@ -89,8 +89,8 @@ class PassProgramFinder {
     }
   }
 
-  // What the gradients that others read are made of is apart from the rest,
-  // and hands over what the rest reads.
+  // The computation of gradients that others read is apart from the rest, and
+  // hands over the values that the rest reads.
   void Delay() {
     space::ProgramPart& input = parts_.backward_input;
     space::ProgramPart& weight = parts_.backward_weight;
@@ -153,7 +153,7 @@ class PassProgramFinder {
     });
   }
 
-  // What the readers of `part` find in the forward pass leaves it; forms are
+  // Forward values that readers in `part` use leave the forward pass; forms are
   // made again by `part`.
   void Keep(space::ProgramPart& part) {
     Ordered leaving(parts_.forward.leaving);

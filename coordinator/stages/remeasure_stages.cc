@@ -28,7 +28,7 @@ std::vector<Programs> ListUsed(const ChosenPartition& chosen,
   return used;
 }
 
-// What a mesh's searches stand on.
+// The data behind a mesh's searches.
 struct Searched {
   store::Results rows;
   std::unique_ptr<StageSearch> search;

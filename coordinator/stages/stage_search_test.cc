@@ -170,7 +170,7 @@ TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
     changed += run.choice[0] != before[s];
   }
   EXPECT_GT(changed, 0);
-  // What is known already changes nothing.
+  // Pass times that are known already change nothing.
   const int solved = search.solved();
   search.ApplyPassTimes(split);
   EXPECT_TRUE(PlanRun(search, 0, 1, 1).ok());

@@ -259,7 +259,7 @@ TEST_F(StagedPlanTest, AShortMemoryOpensRecomputation) {
   const auto none = Plan(other);
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_FALSE(opens_recompute(*none));
-  // What nothing without it fits.
+  // A limit that nothing without recomputation fits.
   request.set_device_memory_bytes(none->least_memory_bytes() - 1);
   const auto smallest = Plan(request);
   ASSERT_TRUE(smallest.ok()) << smallest.status();
@@ -317,7 +317,7 @@ TEST_F(StagedPlanTest, WithoutWaitingTheSplitIsAGuess) {
   const v1::PlanRequest request = Request("gpt2_4l", {2, 2}, 64, 1e12);
   v1::PlanRequest known = request;
   known.set_full_space(true);
-  // What `plan` measures, and nothing of how times split.
+  // The measurements of `plan`, and nothing of how times split.
   for (const std::vector<int64_t>& mesh :
        {std::vector<int64_t>{1, 1}, {1, 2}, {2, 2}}) {
     v1::PlanStage stage;

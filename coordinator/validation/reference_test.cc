@@ -83,7 +83,7 @@ TEST_F(ReferenceTest, OtherErrorsTryNoOtherReference) {
   EXPECT_EQ(calls, 1);
 }
 
-// What a reason says decides nothing.
+// The text of a reason decides nothing.
 TEST_F(ReferenceTest, OtherFailuresTryNoOtherReference) {
   int calls = 0;
   const auto compared = CompareWithFirstThatFits(

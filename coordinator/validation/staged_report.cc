@@ -18,7 +18,7 @@ namespace {
 
 using launch::Pass;
 
-// What was measured of one stage, by pass.
+// The measurements of one stage, by pass.
 struct StageTimes {
   std::map<Pass, double> seconds;
   std::map<Pass, double> median_seconds;

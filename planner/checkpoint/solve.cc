@@ -120,7 +120,7 @@ class Solver {
     return {};
   }
 
-  // What a table that errs to neither side leads to: its own figures, or a
+  // Follows a table that errs to neither side: by its own figures, or by a
   // straight line between those of two slots.
   absl::Status Lead(const MinMemory& memory, int slots) {
     SlotTable table(costs_, memory, free_, slots, Rounding::kNearest,

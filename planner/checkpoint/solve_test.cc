@@ -42,7 +42,7 @@ Answer Solved(const Chain& chain, int64_t budget, const Options& options = {}) {
   return answer.ok() ? *answer : Answer{};
 }
 
-// What Solve says of a plan is what Replay says.
+// Solve's figures of a plan are those of Replay.
 void CheckPlan(const Chain& chain, int64_t budget, const Answer& answer) {
   ASSERT_TRUE(answer.plan.has_value());
   const auto replayed = Replay(chain, answer.plan->sequence);

@@ -91,7 +91,7 @@ int64_t MovedTime(const Edge& edge, const Spec& from, const Spec& to,
   return FromSeconds(seconds);
 }
 
-// What the strategies make of one tensor: many make the same.
+// The specs that strategies give one tensor: many give the same.
 struct Specs {
   Specs(const std::vector<Strategy>& strategies,
         const std::vector<int>& indices) {

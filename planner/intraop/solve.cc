@@ -69,7 +69,7 @@ IntraOpPlan MakePlan(const OpModel& model, const Machine& machine,
   return plan;
 }
 
-// What computing alone takes when everything is split over all devices: no
+// The time of computation alone when everything is split over all devices: no
 // plan takes less.
 Picoseconds MinTime(const OpModel& model, const Machine& machine) {
   int64_t sum = 0;

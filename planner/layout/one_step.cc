@@ -16,7 +16,7 @@ std::vector<int> Members(AxisSet axes) {
   return members;
 }
 
-// What a step says of itself, from the specs around it.
+// Describes a step from the specs around it.
 Step MakeStep(const Tiling& tiling, const PackedStep& packed,
               const PackedSpec& before, const PackedSpec& after) {
   Step step;

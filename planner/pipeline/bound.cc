@@ -14,7 +14,7 @@ Picoseconds MinInput(const Stage& stage) {
   return std::min(stage.backward_input, stage.Backward());
 }
 
-// What both gradients take beyond that.
+// The time of both gradients beyond that.
 Picoseconds MinWeight(const Stage& stage) {
   return FindMinBackward(stage) - MinInput(stage);
 }

@@ -222,7 +222,7 @@ absl::Status PartitionTable::RunProgram(const Of& of, const With& with,
       const int counts = stage.end == segments ? 1 : counts_;
       for (int after = 0; after < counts; ++after) {
         const std::optional<int64_t> own = of(stage, after);
-        // What does not fit as a sum does not with more stages after it either:
+        // A stage that does not fit as a sum never fits with more after it:
         // those only make it hold more.
         if (!own.has_value() && costs_.empty()) break;
         if (!own.has_value()) continue;

@@ -94,7 +94,7 @@ class Simulation {
   }
 
  private:
-  // What a stage has ready to go, where a transfer holds its stages.
+  // A send that a stage has ready, where a transfer holds its stages.
   struct Send {
     Direction direction;
     int32_t micro_batch;

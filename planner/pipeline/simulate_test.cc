@@ -64,7 +64,7 @@ TEST(SimulateTest, EveryTimelineKeepsTheRules) {
   }
 }
 
-// What runs on each stage is its order.
+// Each stage runs its operations in its order.
 TEST(SimulateTest, StagesKeepTheirOrders) {
   for (const PipelineProblem& problem : Problems(false, 100)) {
     for (const Schedule schedule : kSchedules) {

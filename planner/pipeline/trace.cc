@@ -17,7 +17,7 @@ constexpr int kStages = 1;  // processes
 constexpr int kLinks = 2;
 constexpr int kMemory = 3;
 
-// What is printed of it later: a span, a delivery or a level.
+// An item that is printed later: a span, a delivery or a level.
 struct Event {
   Picoseconds start{0};
   Picoseconds end{0};
@@ -94,7 +94,7 @@ bool Lasts(const Event& event) {
   return Nanoseconds(event.end) > Nanoseconds(event.start);
 }
 
-// What goes over a link: an activation or a gradient of a micro-batch.
+// The payload of a link: an activation or a gradient of a micro-batch.
 struct Passed {
   bool forward = true;
   int link = 0;

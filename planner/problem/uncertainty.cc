@@ -60,7 +60,7 @@ class Uses {
     double below = 0;
     double above = 0;
 
-    // What is subtracted errs the other way.
+    // Subtracted times err the other way.
     void Add(int64_t uses, const NoiseInterval& noise) {
       const double times = std::abs(static_cast<double>(uses));
       const double down = times * static_cast<double>(noise.below.count());

@@ -101,7 +101,7 @@ TEST(SolveTest, ADeadlineThatIsPastStillGivesASchedule) {
   EXPECT_LE(answer->lower_bound, answer->timing.makespan);
 }
 
-// What only one sender holds is not cut, so that nothing of it is rounded off.
+// Data that only one sender holds is not cut, so nothing of it is rounded off.
 TEST(SolveTest, ABoundOfPartsIsRoundedWhereThereArePartsAlone) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(seed);

@@ -19,7 +19,7 @@ namespace {
 using problem::Picoseconds;
 using problem::PlanProblem;
 
-// What the slowest plan could take, over all components.
+// The time that the slowest plan could take, over all components.
 __int128 SlowestTime(const Graph& graph) {
   const auto largest = [](const std::vector<Cost>& costs) {
     Cost max_cost = 0;

@@ -363,7 +363,7 @@ TEST(SearchTest, BytesNearTheEndOfTheirRangeAreLimited) {
   }
 }
 
-// What needs more bytes than can be counted fits no limit.
+// A plan that needs more bytes than can be counted fits no limit.
 TEST(SearchTest, BytesBeyondTheirRangeDoNotFit) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   PlanProblem problem;

@@ -1,5 +1,5 @@
-// What a search spends changes how it finds its answer and how far it proves
-// it, not what is true: on problems too large for the oracle, every way is held
+// The work of a search changes how it finds its answer and how far it proves
+// it, not what is true. On problems too large for the oracle, every way is held
 // to the plain elimination.
 #include <gtest/gtest.h>
 

@@ -78,7 +78,7 @@ class Accountant {
     for (int keeper : keepers) Add(it.bytes, memories_[keeper].fwd_in);
   }
 
-  // What is made and read inside one part, live from the one to the other.
+  // Values made and read inside one part, live from the one to the other.
   void Sweep() {
     const int count = static_cast<int>(graph_.operations.size());
     std::vector<__int128> live[2];  // the sum of any number of sizes

@@ -54,7 +54,7 @@ class SourceSet {
     }
   }
 
-  // What was added since the last call.
+  // The reads added since the last call.
   std::vector<Read> Take() {
     for (const Read& read : reads_) place_[read.value].reset();
     std::vector<Read> taken = reads_;

@@ -90,7 +90,7 @@ TEST_F(StorageTest, AViewOfWhatIsNotStoredReadsItsSources) {
   StorageMap map = MapStorage(graph_);
   EXPECT_FALSE(map.stored[view]);
   EXPECT_THAT(map.sources[reader], ElementsAre(Read{x, 16}));
-  // What enters a loop is there before it.
+  // A value that enters a loop is there before it.
   graph_.operations[view].absorbs = false;
   map = MapStorage(graph_);
   EXPECT_TRUE(map.stored[view]);

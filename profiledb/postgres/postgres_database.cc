@@ -233,7 +233,7 @@ absl::StatusOr<std::unique_ptr<PostgresDatabase>> PostgresDatabase::Open(
 absl::Status PostgresDatabase::Connect() {
   connection_.reset();
   is_lost_ = true;
-  // What the URL says comes last and so counts.
+  // Settings of the URL come last and take precedence.
   const char* const keywords[] = {
       "client_encoding", "fallback_application_name",
       "keepalives_idle", "tcp_user_timeout",

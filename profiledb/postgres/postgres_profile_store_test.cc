@@ -1,5 +1,5 @@
-// What only the PostgreSQL store can get wrong: servers, versions, rights,
-// connections that are lost. The contract of every store is
+// Faults of the PostgreSQL store alone: servers, versions, rights, lost
+// connections. The contract of every store is
 // tests/conformance/profile_store_conformance.
 #include "profiledb/postgres/postgres_profile_store.h"
 

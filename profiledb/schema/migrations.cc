@@ -66,7 +66,7 @@ CREATE TABLE quarantine (
 );
 )sql";
 
-// What the service works on beside the profiles.
+// The work of the service, beside the profiles.
 constexpr char kPlans[] = R"sql(
 CREATE TABLE plans (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -4,7 +4,7 @@ namespace meshwright::schema {
 namespace {
 
 // The tables of SQLite's version 2 (migrations.cc). Texts order by their bytes.
-// What a dying program printed is bytes: a PostgreSQL text holds no NUL and
+// The output of a dying program is bytes: a PostgreSQL text holds no NUL and
 // nothing but its encoding.
 constexpr char kPostgresTables[] = R"sql(
 CREATE TABLE meshwright_store (

@@ -25,8 +25,8 @@ namespace {
 
 constexpr int kCutsOfAStore = 50;  // then a new one
 
-// What was written, by what was acknowledged: all of it is there. What was in
-// doubt is there whole or not at all.
+// The acknowledged writes: all of them are there. A write in doubt is there
+// whole or not at all.
 class PowerCutTest : public testing::Test {
  protected:
   struct Plan {

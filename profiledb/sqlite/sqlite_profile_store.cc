@@ -13,7 +13,7 @@
 namespace meshwright::sqlite {
 namespace {
 
-// What a reader keeps of the file in memory at most, 256 MiB: with 32 MiB,
+// The maximum that a reader keeps of the file in memory, 256 MiB: with 32 MiB,
 // look-ups among 100,000 rows are a third slower. A memory map is faster still,
 // but a file that someone cuts short would kill the process.
 constexpr char kReaderCache[] = "PRAGMA cache_size = -262144";

@@ -1,4 +1,4 @@
-// What only the SQLite store can get wrong: files, versions, disks, processes.
+// Faults of the SQLite store alone: files, versions, disks, processes.
 // The contract of every store is tests/conformance/profile_store_conformance.
 #include "profiledb/sqlite/sqlite_profile_store.h"
 

@@ -89,7 +89,7 @@ std::string FindBadSample(const v1::Measurement& it) {
   return "";
 }
 
-// What collectors and sensors say beside the times.
+// The readings of collectors and sensors beside the times.
 std::string FindBadKernels(const v1::Measurement& it) {
   if (it.kernel_times_size() > kMaximumCollectors) {
     return absl::StrCat("it has kernel times of ", it.kernel_times_size(),

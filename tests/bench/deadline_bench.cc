@@ -8,8 +8,8 @@
 // of the clock on the wall. The first is what a solver can be blamed for; the
 // second holds threads that it left behind, in this run or one before; the
 // third whatever else the machine does. `none`: answers without a plan, though
-// there is one. What breaks its promise (a bound above the time, a plan that
-// does not fit) ends the run.
+// there is one. A broken promise (a bound above the time, a plan that does not
+// fit) ends the run.
 #include <pthread.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ constexpr int kDelays[] = {0, 10, 50, 100};
 // Of one call: exactly one of its two is set.
 using Ending = base::Deadline;
 
-// What one call gave.
+// The result of one call.
 enum class Outcome { kPlan, kNone, kError };
 
 struct Spent {

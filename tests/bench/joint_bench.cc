@@ -9,10 +9,10 @@
 //
 //   build/release/bin/joint_bench --groups [--head MIB] [--machines N] FILE...
 //
-// What runs of equal segments gain that recompute in groups: the minimum memory
+// Gains of runs of equal segments that recompute in groups. The minimum memory
 // of any plan that recomputes nothing, with segments that recompute alone, and
-// with groups, in MiB; the time with groups over that without at the minimum
-// memory that does without and 2 % above; the slowest of these searches, and
+// with groups, in MiB. The time with groups over that without at the minimum
+// memory that does without and 2 % above. The slowest of these searches, and
 // its gap. Made-up machines know nothing of temporaries: a segment that
 // recomputes is taken to need what it would have kept, and a MiB like all; the
 // last segment `--head`, as one over a large vocabulary does.

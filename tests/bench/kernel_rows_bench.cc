@@ -1,4 +1,4 @@
-// What the collectors saw of the programs of a store: how far the two agree,
+// Records of the collectors for the programs of a store: how far the two agree,
 // and whether kernels, gaps and launch make the wall time.
 //
 //   kernel_rows_bench STORE

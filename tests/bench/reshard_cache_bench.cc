@@ -1,4 +1,4 @@
-// What a coordinator saves who asks again for a resharding it knows.
+// Time that the cache saves when a known resharding is asked for again.
 //
 //   build/release/bin/reshard_cache_bench [ROUNDS]
 //

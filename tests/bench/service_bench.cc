@@ -226,7 +226,7 @@ class Bench {
 
   void Upload() {
     Start();
-    std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
+    std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts again
     const double before = ResidentMib();
     const pid_t child = fork();
     if (child == 0) {

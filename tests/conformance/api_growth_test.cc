@@ -26,7 +26,7 @@ constexpr char kHead[] =
     "api_growth_conformance_test\n"
     "# which refuses what takes something away.\n";
 
-// What protoc makes of proto/v1 in this build.
+// The output of protoc for proto/v1 in this build.
 std::string BuiltApi() {
   const char* const build = std::getenv("MESHWRIGHT_BUILD_DIR");
   return std::string(build != nullptr ? build : "build/dev") +

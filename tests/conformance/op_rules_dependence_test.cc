@@ -137,7 +137,7 @@ class DependenceTest {
           const Array& a = before[placed.first_output + leaf][r];
           const Array& b = after[placed.first_output + leaf][r];
           dependence.changed |= a.bytes != b.bytes;
-          // What is left when the part itself is set back.
+          // The difference left when the part itself is set back.
           dependence.strayed |=
               Graft(b, a, out, change.parts, change.part).bytes != a.bytes;
         }

@@ -5,7 +5,7 @@
 namespace meshwright::conformance {
 namespace {
 
-// What gather and scatter have in common: an array that indices point into and
+// The common parts of gather and scatter: an array that indices point into and
 // windows of it, one per index.
 struct Indexed {
   Dims array;

@@ -1,4 +1,4 @@
-// What every PlanStore must do, held against each that this build has.
+// The contract of every PlanStore, held against each that this build has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -522,7 +522,7 @@ TEST(SqlitePlanStoreTest, SharesTheFileOfTheProfiles) {
   EXPECT_EQ(*(*profiles)->LookupProgram(key), "hlo");
 }
 
-// What is read first on each of the two connections finds it lost.
+// The first read on each of the two connections finds it lost.
 TEST(PostgresPlanStoreTest, AStoreGoesOnAfterItsServerWasRestarted) {
   const auto server = postgres::PostgresServer::Start({.is_durable = true});
   if (absl::IsNotFound(server.status())) {

@@ -98,8 +98,8 @@ class Table {
  private:
   const std::string& Name(ir::ValueId id) const { return names_[id]; }
 
-  // What a rewrite has added has no name, what it has split the same one; what
-  // loops carry gets its name from its place.
+  // A value that a rewrite adds has no name; the parts of a split one share its
+  // name. A carried value of a loop is named by its place.
   void NameValues() {
     std::map<std::string, int> taken;
     for (const ir::ValueId id : analysis_.module.ids()) {
@@ -168,8 +168,8 @@ class Table {
     WriteBackward(block);
   }
 
-  // What differentiates the contractions of a block, and what computes them
-  // again.
+  // The values that differentiate a block's contractions, and those that
+  // compute them again.
   void WriteBackward(const segmenter::ParallelBlock& block) {
     std::vector<std::string> matches;
     for (const ir::ValueId id : analysis_.module.ids()) {

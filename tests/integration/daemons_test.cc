@@ -469,7 +469,7 @@ TEST_F(DaemonsTest, ARestartEndsNoBatch) {
     id = submitted->id();
   }
   batches.AwaitHeld();
-  // What the planning pipeline says when it measures.
+  // The message of the planning pipeline when it measures.
   v1::PlanUpdate measuring;
   measuring.set_state(v1::MEASURING);
   ASSERT_TRUE(

@@ -72,7 +72,7 @@ v1::PlanRequest MakeRequest(const char* name, const std::vector<int64_t>& mesh,
   return request;
 }
 
-// What the plan chose; neither how its rows came nor of which machine.
+// The choice of the plan; neither how its rows came nor of which machine.
 std::string DescribeChoice(const v1::Plan& plan) {
   std::string choice = absl::StrCat(plan.predicted().step_seconds(), " s, ",
                                     plan.predicted().peak_bytes(), " bytes:");

@@ -50,7 +50,7 @@ std::vector<int64_t> FindCoordinates(const LayoutProblem& problem,
   return at;
 }
 
-// What the spec says a device holds, element by element.
+// The elements that a device holds by the spec, one by one.
 Held Target(const LayoutProblem& problem, const Spec& spec, int64_t device) {
   const std::vector<int64_t> at = FindCoordinates(problem, device);
   Box whole{std::vector<int64_t>(problem.shape.size(), 0), problem.shape};

@@ -1,4 +1,4 @@
-// What a coordinator's server refuses, and what it answers beside its own
+// Refusals of a coordinator's server, and its answers beside its own
 // services: health and reflection.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>

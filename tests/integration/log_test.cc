@@ -190,7 +190,7 @@ TEST(LogTest, NoSecretIsInTheLog) {
   const json made = json::parse(created.out, nullptr, false);
   ASSERT_TRUE(made.is_object()) << created.errors;
   const std::string token = made["token"];
-  // What people paste: a part of it known, the rest not.
+  // Pasted text: a part of it known, the rest not.
   const std::string wrong = token.substr(0, token.size() - 8) + "00000000";
   const std::string right_file = FileWith("right", token);
   const std::string wrong_file = FileWith("wrong", wrong);

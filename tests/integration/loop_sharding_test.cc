@@ -17,8 +17,8 @@ constexpr int64_t kLayerBytes = 256 * 256 * 4;
 constexpr int64_t kStackBytes = kLayers * kLayerBytes;
 
 // x = tanh(x w) for every layer w of a stack, in bfloat16, whose forward pass
-// keeps the converted weights for the backward pass; momentum. What is not a
-// stack of weights is small beside one.
+// keeps the converted weights for the backward pass; momentum. All other values
+// are small beside a stack of weights.
 constexpr char kStep[] = R"(
 HloModule stacked, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
 add {

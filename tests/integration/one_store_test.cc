@@ -113,7 +113,7 @@ TEST_F(OneStoreTest, TwoPlansAtOnceEndAlikeAndNoRowIsLost) {
   EXPECT_EQ(third->predicted().step_seconds(), one->predicted().step_seconds());
 }
 
-// What has nothing to do with a program is no row of it.
+// A failure that has nothing to do with a program is no row of it.
 TEST_F(OneStoreTest, AProgramThatMetABusyMachineIsMeasuredByTheNextPlan) {
   jobs::FakeMeasurer measurer;
   measurer.machine = 7;

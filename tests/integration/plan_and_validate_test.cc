@@ -34,7 +34,7 @@ class PlanAndValidateTest : public testing::Test {
     return folder_ + "/" + name;
   }
 
-  // What the verb prints; null where it fails.
+  // The output of the verb; null where it fails.
   static json Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "meshwright");
     arguments.push_back("--json");

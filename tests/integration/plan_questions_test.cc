@@ -1,6 +1,6 @@
 // Questions to a coordinator about its plans are answered as the verbs answer
-// them from files: the same plans, over the store of a made-up machine. What is
-// measured for an answer, a worker with that machine measures.
+// them from files: the same plans, over the store of a made-up machine. A
+// worker with that machine measures for the answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 namespace meshwright {
 namespace {
 
-// What one run of a program does on one device.
+// The work of one run of a program on one device.
 struct Work {
   std::map<std::string, double> sent;  // bytes by kind
   worker::pjrt::CompilerCosts costs;

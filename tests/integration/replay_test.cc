@@ -146,7 +146,7 @@ Outcome MakePlan(const Case& it, std::optional<int> rows_of_a_run) {
   return outcome;
 }
 
-// What a plan decided, without how it came by its rows.
+// The decision of a plan, without how it came by its rows.
 std::string PrintDecision(v1::Plan plan) {
   plan.clear_programs();
   plan.clear_seconds();

@@ -118,7 +118,7 @@ class SecurityTest : public testing::Test {
   std::shared_ptr<grpc::Channel> Channel(const std::string& token) const {
     return *base::OpenChannel(coordinator_->address(), With(token));
   }
-  // What a call of this RPC, with an empty message, ends with.
+  // The status that a call of this RPC, with an empty message, ends with.
   grpc::Status Call(grpc::Channel& channel, const std::string& path) const {
     grpc::ClientContext context;
     grpc::CompletionQueue queue;

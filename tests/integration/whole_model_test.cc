@@ -182,7 +182,7 @@ class RecomputeTest : public testing::Test {
   using SegmentSwitch = segmenter::SegmentSwitch;
 
   RecomputeTest() {
-    // What is not there changes nothing: the first look tells the names.
+    // Unknown names change nothing: the first look finds the names.
     Build();
     for (const space::SegmentType& type : space_.types) {
       for (const space::Configuration& it : type.configurations) {

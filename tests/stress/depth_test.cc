@@ -1,5 +1,5 @@
-// What nests deeper than any step is refused at the door, in one sentence: all
-// recursions over shapes, literals and computations rely on it.
+// Modules that nest deeper than any step are refused at the door, in one
+// sentence: all recursions over shapes, literals and computations rely on it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -93,7 +93,7 @@ hlo::HloModuleProto CallsDouble(int) { return Calls(60, 2); }
 
 hlo::HloModuleProto CallsNest(int size) { return Calls(size, 1); }
 
-// What every segment computes for itself, as large as all of them together.
+// Values that every segment computes for itself, as large as all together.
 hlo::HloModuleProto SharedByAll(int size) {
   Builder builder;
   const Id w = builder.Parameter(Square());

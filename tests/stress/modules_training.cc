@@ -61,7 +61,7 @@ hlo::HloModuleProto OneWeight(int size) {
   return builder.Finish({next, loss}, 1);
 }
 
-// What is read behind long layouts forward is read so backward.
+// A value that is read behind long layouts forward is read so backward.
 hlo::HloModuleProto LayoutsBothWays(int size) {
   Builder builder;
   const Id w = builder.Parameter(Square());

@@ -190,7 +190,7 @@ absl::Status CuptiCollector::Start() {
     session.functions = functions_.get();
     session.collection = {};
   }
-  // What was dropped before is not of this session.
+  // Records dropped before are not of this session.
   size_t dropped = 0;
   functions_->dropped(nullptr, 0, &dropped);
   RETURN_IF_ERROR(

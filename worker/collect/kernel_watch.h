@@ -4,7 +4,7 @@
 // are; collectors take turns, never at once. One that fails says so in the row
 // at hand and is left out from then on.
 // Threads: one.
-// Errors: of Watch: those of running the program. What a collector cannot do is
+// Errors: of Watch: those of running the program. A collector's failure is
 // a fault of the times it gives.
 #ifndef MESHWRIGHT_WORKER_COLLECT_KERNEL_WATCH_H_
 #define MESHWRIGHT_WORKER_COLLECT_KERNEL_WATCH_H_

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// What the device of these tests did since it was asked last.
+// The work of these tests' device since the last query.
 struct Device {
   // One kernel that takes as long as the run.
   absl::Status Run() {

@@ -32,7 +32,7 @@ struct ClientOptions {
   int device_count = 1;  // 0: all there are, but of a CPU
   // One GPU stands for all `device_count` of the mesh: it compiles their
   // program and runs the first device's part, with communication switched off.
-  // What it computes is undefined.
+  // Its results are undefined.
   bool solo = false;
 };
 

@@ -88,7 +88,7 @@ absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
   return arguments;
 }
 
-// What the devices of the client have, and what of it is free.
+// The memory of the client's devices, and how much of it is free.
 void ReadMemory(const pjrt::Client& client, BatchOptions& options) {
   if (client.platform_name() == "cpu") {
     const auto total = devices::ReadTotalMemoryBytes();

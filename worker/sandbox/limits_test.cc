@@ -1,4 +1,4 @@
-// What a program may not have: memory, and time in the compiler. Real runner
+// Limits of a program: memory, and time in the compiler. Real runner
 // and plugin; no test needs the memory that it asks for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

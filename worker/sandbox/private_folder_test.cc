@@ -30,7 +30,7 @@ class PrivateFolderTest : public ::testing::Test {
     EXPECT_TRUE(folder.ok()) << folder.status();
     return folder.ok() ? *std::move(folder) : nullptr;
   }
-  // What a process that died by kill -9 leaves.
+  // The folder left by a process that died by kill -9.
   std::string LeaveOne() const {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);

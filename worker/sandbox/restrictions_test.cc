@@ -215,7 +215,7 @@ TEST(RestrictionsTest, LimitsAreLowerAndAddressSpaceIsNot) {
   EXPECT_EQ(Inside(Device("cpu", 2), body), "");
 }
 
-// What compilers, allocators and plugins do.
+// Calls that compilers, allocators and plugins make.
 TEST(RestrictionsTest, TheRestGoesOn) {
   const auto body = [] {
     std::string failed;

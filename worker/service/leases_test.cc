@@ -89,7 +89,7 @@ class LeasesTest : public testing::Test {
     leases_.emplace(dependencies_);
   }
 
-  // What one connection has received, as "LEASE KEY" or "LEASE finished ERROR".
+  // The updates on one connection, as "LEASE KEY" or "LEASE finished ERROR".
   class Heard {
    public:
     Leases::Send send() {
@@ -197,7 +197,7 @@ TEST_F(LeasesTest, ALeaseEndsWhenTheCoordinatorIsSilent) {
   EXPECT_FALSE(leases_->EndIfSilent(kStart + absl::Seconds(15)));
   EXPECT_TRUE(leases_->EndIfSilent(kStart + absl::Seconds(16)));
   batches_.AwaitBatches(1);
-  // What there is is handed in all the same.
+  // Results that exist are handed in all the same.
   Connect(&second, {"7.1"});
   EXPECT_THAT(second.Await(2), ElementsAre("7.1 a", "7.1 finished"));
 }

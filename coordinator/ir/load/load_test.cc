@@ -115,7 +115,7 @@ TEST(LoadModuleTest, RefusesAnOperandThatComesLater) {
               HasSubstr(it.name()));
 }
 
-// What the body of the step's first loop returns.
+// The result of the body of the step's first loop.
 hlo::HloInstructionProto* RootOfALoop(hlo::HloModuleProto& proto) {
   int64_t body = -1;
   for (const auto& computation : proto.computations()) {

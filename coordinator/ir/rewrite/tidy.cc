@@ -9,7 +9,7 @@
 namespace meshwright::ir {
 namespace {
 
-// What the outputs, and the loops on the way to them, need.
+// The values that the outputs, and the loops on the way to them, need.
 std::vector<char> Alive(const Module& module) {
   std::vector<char> alive(module.size(), 0);
   std::vector<ValueId> stack;
@@ -92,7 +92,7 @@ void Tidy(Module& module) {
   };
   for (ValueId id : module.parameters) visit(id);
   for (const ValueId id : module.ids()) {
-    // What only the next trip of a loop needs hangs on nothing below.
+    // Nothing below reaches values that only the next trip of a loop needs.
     if (module.at(id).opcode == Opcode::kLoopResult) visit(id);
   }
   visit(module.root);

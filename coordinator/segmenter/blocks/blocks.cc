@@ -41,9 +41,9 @@ std::vector<ParallelBlock> ListBlocks(const GrownBlocks& grown,
   return blocks;
 }
 
-// Equal blocks: equal operations joined alike. What comes from outside, or
-// from before the roots (a norm, whose like in the first layer has no root
-// above it), counts by shape only.
+// Equal blocks: equal operations joined alike. Values from outside, or from
+// before the roots (a norm, whose like in the first layer has no root above
+// it), count by shape only.
 void HashBlocks(const Module& module, const std::vector<uint64_t>& hashes,
                 BlockGraph& graph) {
   std::vector<uint64_t> values(module.size(), 0);

@@ -38,7 +38,7 @@ class BoundaryPlacer {
   }
 
  private:
-  // What only a later block's norm or add reads, belongs with that one.
+  // Values that only a later block's norm or add reads belong with that one.
   void FindGroups() {
     group_ = derived_;
     for (const ValueId id : module_.ids().Reversed()) {

@@ -84,7 +84,7 @@ class OwnerAssigner {
   }
 
   // A reader of the value, other than `id`, has left the block or is about to.
-  // What crosses once crosses for ever: two such readers are remembered.
+  // A crossing value never stops crossing: two such readers are remembered.
   bool Crosses(ValueId value, int block, ValueId id) {
     Readers& known = crossing_[value];
     if (known.first.value_or(id) != id || known.second.has_value()) {
@@ -116,8 +116,8 @@ class OwnerAssigner {
     graph_.inside[id] = 0;
   }
 
-  // What the value is made of crosses anyway, itself or, where only the value
-  // reads it (a convert before the square), what it is made of.
+  // Operands of the value cross anyway, themselves or, where only the value
+  // reads one (a convert before the square), by its own operands.
   bool OperandsCross(ValueId id, int block, int steps) {
     for (ValueId operand : module_.at(id).operands) {
       if (!graph_.inside[operand] || graph_.owner_block[operand] != block)

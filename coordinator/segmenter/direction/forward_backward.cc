@@ -175,7 +175,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
       recomputable = false;
     }
     if (passes.random_key[id]) recomputable = false;
-    // What such a loop counted to is known only where the loop has run.
+    // The count of such a loop is known only where the loop has run.
     if (it.opcode == Opcode::kLoopResult && heavy[it.boundary->loop]) {
       recomputable = false;
     }

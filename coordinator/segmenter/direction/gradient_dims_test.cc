@@ -82,7 +82,7 @@ TEST(GradientDimsTest, DimensionsOfPlainConvolutions) {
   EXPECT_EQ(seen, 1 + 2 * 2 * 2);
 }
 
-// What is inside a group has no dimension of its own in the kernel.
+// A dimension inside a group has no counterpart in the kernel.
 TEST(GradientDimsTest, DimensionsOfGroupedConvolutions) {
   const Analysis analysis = AnalyzeConvnet();
   int kernels = 0, inputs = 0;

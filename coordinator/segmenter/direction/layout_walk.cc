@@ -30,7 +30,7 @@ ValueId FindStack(const Module& module, ValueId slice) {
   return stack;
 }
 
-// What a value rearranges.
+// The operand that a value rearranges.
 Step Next(const Module& module, const std::vector<ValueId>* classes,
           ValueId id) {
   const ir::Instruction& it = module.at(id);

@@ -21,7 +21,7 @@ class Limiter {
   explicit Limiter(const Module& module)
       : module_(module), tree_(module.size()), seen_by_(module.size()) {}
 
-  // What `marked` becomes under a limit, and how much that recomputes.
+  // The rest of `marked` under a limit, and how much that recomputes.
   std::pair<std::vector<char>, int64_t> Limit(std::vector<char> marked,
                                               int limit) {
     std::fill(seen_by_.begin(), seen_by_.end(), std::nullopt);

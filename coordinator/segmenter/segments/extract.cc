@@ -17,7 +17,7 @@ using ir::Module;
 using ir::Opcode;
 using ir::ValueId;
 
-// What kind of thing an input or output is: part of the canonical form.
+// The kind of an input or output, a part of the canonical form.
 enum class Exit { kNone, kState, kResult, kActivation, kGradient };
 
 class Extractor {
@@ -85,7 +85,7 @@ class Extractor {
   }
 
  private:
-  // What is known of a value, and for which segment.
+  // Facts known of a value, and for which segment.
   struct Place {
     std::optional<SegmentIndex> hashed_by;
     std::optional<SegmentIndex> seen_by;
@@ -97,7 +97,7 @@ class Extractor {
     return plan_.owner[id] == segment_ || plan_.owner[id].IsEverywhere();
   }
 
-  // What recomputable results and arguments that are returned belong to.
+  // The segment of recomputable results and of arguments that are returned.
   SegmentIndex LooseOutputsSegment() const {
     const Segment& first = plan_.segments.front();
     return SegmentIndex(

@@ -33,8 +33,8 @@ class GradientPlacer {
   }
 
  private:
-  // What the backward pass recomputes, behind a barrier, goes where it was
-  // computed first; the barriers themselves to their readers.
+  // Values that the backward pass recomputes, behind a barrier, go where they
+  // were computed first; the barriers themselves to their readers.
   void PlaceRepeats() {
     std::vector<char> behind(at_.module.size(), 0);
     for (const ValueId id : at_.module.ids()) {

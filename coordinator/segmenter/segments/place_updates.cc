@@ -114,7 +114,7 @@ class UpdatePlacer {
         at_.plan.owner[id] = *highest;
       }
     }
-    // What reads state only (a running statistic) goes to its reader.
+    // A value that reads state only (a running statistic) goes to its reader.
     for (const ValueId id : at_.module.ids().Reversed()) {
       if (at_.passes.forward[id] || !at_.Owned(id) ||
           at_.plan.owner[id].IsSegment()) {

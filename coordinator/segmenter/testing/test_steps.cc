@@ -29,7 +29,7 @@ std::string ScaledFeaturesText(int layers, bool flattened) {
   const std::string rows = flattened ? "128" : "8,16";
   const std::string all_rows = flattened ? "0" : "0,1";
   const int columns = flattened ? 1 : 2;
-  // What a layer computes with, of a value of the step, and back.
+  // A layer's form of a value of the step, and back.
   const std::string flat = flattened ? "flat_" : "";
   const std::string full = flattened ? "full_" : "";
   const auto reshaped = [&](const std::string& to, const std::string& name) {

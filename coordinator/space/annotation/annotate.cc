@@ -138,7 +138,7 @@ class AxisAnnotator : segmenter::SegmentView {
     result_.demands[{user, operand}] = Fit(Operands(user)[operand], dim);
   }
 
-  // What `user` asks of its operand; nothing where it asks nothing.
+  // The split that `user` asks of its operand; nothing where it asks nothing.
   std::optional<int> Asked(int user, int operand) const {
     const auto demand = result_.demands.find({user, operand});
     if (demand != result_.demands.end()) return demand->second;
@@ -230,7 +230,7 @@ class AxisAnnotator : segmenter::SegmentView {
     Demand(i, 1, wanted[1]);
   }
 
-  // What feeds a block from the side, from the readers upwards.
+  // Values that feed a block from the side, from the readers upwards.
   void PullInBlocks() {
     for (int i = count_ - 1; i >= 0; --i) {
       if (!Forward(i) || Decided(i)) continue;
@@ -404,7 +404,7 @@ class AxisAnnotator : segmenter::SegmentView {
     }
   }
 
-  // What is transformed is whole there, however else it is read.
+  // Transformed dimensions are whole there, however else they are read.
   void DemandTransformed() {
     for (int i = graph_.input_count; i < count_; ++i) {
       if (At(i).opcode != Opcode::kFft) continue;

@@ -8,7 +8,7 @@
 namespace meshwright::space {
 namespace {
 
-// What such a convolution computes with, on one axis.
+// The operands of such a convolution, on one axis.
 class Operands {
  public:
   Operands(const segmenter::SegmentGraph& graph, int value,

@@ -10,8 +10,8 @@
 namespace meshwright::space {
 namespace {
 
-// What an axis makes of the operands of a value: as it demands them, else as
-// they are.
+// The split of a value's operand on an axis: as the axis demands it, else as
+// it is.
 int FindOperandSplit(const AxisAnnotation& axis,
                      const segmenter::SegmentGraph& graph, int value,
                      int operand) {

@@ -62,7 +62,7 @@ std::vector<End> FindEnds(const Analysis& analysis, const SegmentGraph& graph) {
   return ends;
 }
 
-// What reads `carry` and what reads that, up to `result`, in dependency order.
+// The readers of `carry` and theirs, up to `result`, in dependency order.
 std::vector<int> Between(const SegmentGraph& graph, int carry, int result) {
   std::set<int> between;
   std::vector<int> stack = {carry};

@@ -69,7 +69,7 @@ int Respecifier::PullThrough(int user, int operand, int dim) const {
 }
 
 void Respecifier::Repair(int user, AxisAnnotation& out) const {
-  // What a loop carries is taken over in the split it is carried in.
+  // A carried value is taken over in the split that the loop carries it in.
   if (ir::IsLoopBoundary(At(user).opcode)) return;
   const std::vector<int>& operands = Operands(user);
   for (size_t k = 0; k < operands.size(); ++k) {

@@ -99,7 +99,7 @@ class SequenceSplitter : segmenter::SegmentView {
            Operands(i)[match->second.cotangent_operand] == value;
   }
 
-  // What leads from or to a joined contraction with no other one between.
+  // Values that lead from or to a joined contraction with no other one between.
   void CloseAttention() {
     std::vector<char> after(count_, 0), before(count_, 0);
     for (int i = graph_.input_count; i < count_; ++i) {
@@ -173,14 +173,14 @@ class SequenceSplitter : segmenter::SegmentView {
     return At(Operands(reshape)[0]).shape.dims[dim];
   }
 
-  // What the readers of a value split so are split along.
+  // The dimension that the readers of a value split so are split along.
   int Behind(int value, int dim) const {
     const auto link = ReshapeLink(value, dim);
     if (!link.has_value() || link->out != dim) return dim;
     return Inner(value, dim, OperandSize(value, link->in));
   }
 
-  // What a value is split along whose readers are split so.
+  // The dimension that a value is split along whose readers are split so.
   int Before(int value, int dim) const {
     const auto link = ReshapeLink(value, dim);
     if (!link.has_value() || link->out == dim) return dim;

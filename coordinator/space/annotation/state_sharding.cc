@@ -183,7 +183,7 @@ class AxisStateSharder : segmenter::SegmentView {
       case Opcode::kDynamicSlice:
         return operand == 0;
       case Opcode::kCarry:
-        // What every trip wants whole is gathered in front of the loop.
+        // A value that every trip wants whole is gathered in front of the loop.
         return PassesThrough(user) && !IsSliced(user, dim);
       case Opcode::kLoopResult:
         return At(value).opcode == Opcode::kCarry && PassesThrough(value);
@@ -286,7 +286,7 @@ class AxisStateSharder : segmenter::SegmentView {
           return CanAbsorb(value, dim) && operand.has_value() &&
                  respecifier_.PullThrough(value, *operand, dim) == dim;
         });
-    // What is closed never opens again.
+    // A closed dimension never opens again.
     if (!can) refused_.insert({it->carry, dim});
     return can;
   }
@@ -323,7 +323,7 @@ class AxisStateSharder : segmenter::SegmentView {
     if (!reads_shards_.empty()) SpreadReads(value);
   }
 
-  // What reads the shards without being on the way to a state: checks and norms
+  // Readers of the shards that are not on the way to a state: checks and norms
   // of gradients.
   void FollowForwards() {
     for (int i = graph_.input_count; i < count_; ++i) {

@@ -108,7 +108,7 @@ class ByteCounter : segmenter::SegmentView {
     return false;
   }
 
-  // What a loop that is looked through carries from trip to trip for the
+  // A value that a loop looked through carries from trip to trip for the
   // segment: the sum of its gradients.
   bool IsSumOverTrips(int value) const {
     return At(value).opcode == ir::Opcode::kCarry &&
@@ -128,8 +128,8 @@ class ByteCounter : segmenter::SegmentView {
     return IsArgument(value) ? 0 : OwnBytes(value);
   }
 
-  // What of a forward value lives until the backward pass reads it: itself, and
-  // copies in other splits that both passes read.
+  // The part of a forward value that lives until the backward pass reads it:
+  // itself, and copies in other splits that both passes read.
   int64_t SavedBytes(int value) const {
     struct Readers {
       bool forward = false;
@@ -157,8 +157,8 @@ class ByteCounter : segmenter::SegmentView {
     return keeps_own ? bytes + KeptBytes(value) : bytes;
   }
 
-  // What lives from a segment's rematerialization until its backward pass, with
-  // what links hand to it.
+  // The bytes that live from a segment's rematerialization until its backward
+  // pass, with those that links hand to it.
   int64_t CountRematerializedBytes() const {
     std::vector<char> linked(count_, false);
     for (const GroupLink& link : FindLinks(analysis_, graph_.segment)) {
@@ -172,7 +172,7 @@ class ByteCounter : segmenter::SegmentView {
       if (linked[i]) {
         bytes += std::max(saved, own);
       } else if (rematerialization_.entrance[i]) {
-        // What is kept anyway counts there.
+        // Bytes that are kept anyway count there.
         bytes += std::max<int64_t>(0, saved - own);
       } else {
         bytes += saved;

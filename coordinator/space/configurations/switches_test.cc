@@ -124,7 +124,7 @@ class SwitchesTest : public testing::TestWithParam<Sample> {
   const Space &it_;
 };
 
-// What is written is what is meant: nothing that does not divide, so that no
+// Written splits are the intended ones: each divides its dimension, so that no
 // split is dropped on the way to the program.
 TEST_P(SwitchesTest, EverySplitDivides) {
   ForEach([&](SegmentTypeId type, const Configuration &configuration) {

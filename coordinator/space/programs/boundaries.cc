@@ -131,7 +131,7 @@ int MakePrograms(const Analysis& analysis,
   return static_cast<int>(made.size());
 }
 
-// What has gradients, then what some configurations must send.
+// Tensors with gradients, then those that some configurations must send.
 std::vector<BoundaryTensor> Crossing(const Analysis& analysis,
                                      SegmentIndex from, SegmentIndex to,
                                      const std::vector<SegmentType>& types,
@@ -139,8 +139,8 @@ std::vector<BoundaryTensor> Crossing(const Analysis& analysis,
   const SegmentGraph& maker = analysis.graphs[from];
   const SegmentGraph& reader = analysis.graphs[to];
   std::vector<BoundaryTensor> tensors = WithGradients(maker, reader);
-  // What the prologue makes for all layers (masks) would keep every one of them
-  // apart in the search, and is small.
+  // Values of the prologue for all layers (masks) are small, and would keep
+  // every layer apart in the search.
   if (from > to || !HasBlocks(analysis, from)) return tensors;
   const auto shardings = [&](SegmentIndex segment, int value) {
     return ListShardings(analysis, analysis.graphs[segment], value,

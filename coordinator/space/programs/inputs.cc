@@ -45,8 +45,8 @@ bool Follow(const Module& module, ValueId start,
   return false;
 }
 
-// Operations whose result holds the indices it reads, moved or shifted. What
-// multiplies them (a mask of positions) does not.
+// Operations whose result holds the indices it reads, moved or shifted. A
+// product of them (a mask of positions) does not.
 bool PassesIndices(const ir::Instruction& it) {
   const std::string& opcode = it.attributes().opcode();
   return opcode == "add" || opcode == "subtract" || opcode == "clamp" ||

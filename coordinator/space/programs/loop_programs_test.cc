@@ -124,7 +124,7 @@ TEST(LoopProgramsTest, EveryProgramIsAModule) {
   }
 }
 
-// What XLA would do with sums that begin with zeros in the program is nothing.
+// Sums that begin with zeros in the program would be no work for XLA.
 TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
   ForAll([&](const SegmentGraph& graph, const Configuration& it) {
     const ProgramEntry trip(At(*it.program));

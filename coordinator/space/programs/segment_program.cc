@@ -239,8 +239,8 @@ class SegmentWriter : segmenter::SegmentView {
     return outputs;
   }
 
-  // What enters, and what takes its place: state, and what a trip hands to the
-  // next one.
+  // Values that enter, and those that take their place: state, and the values
+  // that a trip hands to the next one.
   std::vector<segmenter::StateUpdate> Updates() const {
     std::vector<segmenter::StateUpdate> updates = graph_.state;
     for (size_t i = 0; i < graph_.values.size(); ++i) {
@@ -299,8 +299,8 @@ class SegmentWriter : segmenter::SegmentView {
     }
   }
 
-  // What needs no gradient stands first, then the rematerialization. There is
-  // no loop.
+  // Values that need no gradient stand first, then the rematerialization. There
+  // is no loop.
   void WriteBothPasses() {
     for (int i = graph_.input_count; i < count_; ++i) {
       if (!barrier_.behind[i]) WriteOne(i, std::nullopt);

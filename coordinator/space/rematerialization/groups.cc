@@ -12,7 +12,7 @@ using segmenter::SegmentGraph;
 using segmenter::SegmentIndex;
 using segmenter::SegmentTypeId;
 
-// What crosses between the first two of the type that follow one another.
+// Values that cross between the first two of the type that follow one another.
 std::vector<GroupLink> Crossing(const Analysis& analysis, SegmentTypeId type) {
   std::vector<GroupLink> links;
   const auto& types = analysis.type_of_segment;

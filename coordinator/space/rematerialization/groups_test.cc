@@ -112,7 +112,7 @@ TEST(GroupRolesTest, OnlyTheFirstOfAGroupKeepsWhatEnters) {
     const Configuration& one = *alone.at(it.splits);
     EXPECT_EQ(it.saved_bytes, it.role.handed ? 0 : one.saved_bytes);
     EXPECT_EQ(it.persistent_bytes, one.persistent_bytes);
-    // What a plain one keeps, it needs for a while: what enters is among that.
+    // Bytes that a plain one keeps, it needs for a while, entrances included.
     EXPECT_EQ(it.rematerialized_bytes, plain.at(it.splits)->saved_bytes)
         << it.describe;
     // The last of a group is computed as one alone is, the others alike.

@@ -61,7 +61,7 @@ class RematerializationFinder : segmenter::SegmentView {
     return std::any_of(operands.begin(), operands.end(), test);
   }
 
-  // What stands behind the barrier; false where there is none, or gradients
+  // The readers behind the barrier; false where there is none, or gradients
   // come into more than one scope.
   bool FindReaders() {
     ForwardBackwardBarrier barrier =
@@ -96,7 +96,7 @@ class RematerializationFinder : segmenter::SegmentView {
     }
   }
 
-  // What readers read, and all that it takes.
+  // The operands of readers, and all that computing them takes.
   void MarkAgain() {
     out_.recomputed.assign(count_, false);
     for (int exit : exits_) out_.recomputed[exit] = able_[exit];

@@ -155,7 +155,7 @@ class Grouping {
       if (Counts(v)) awaited += static_cast<int64_t>(children_[v].size());
     }
     if (group.empty()) return;
-    // What follows the last end, as common nodes do, belongs to it, unless it
+    // Nodes after the last end, such as common nodes, belong to it, unless one
     // uses a value of its own.
     const bool own = std::any_of(group.begin(), group.end(),
                                  [&](int v) { return Counts(v); });

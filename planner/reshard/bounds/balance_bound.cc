@@ -102,8 +102,8 @@ class Balancing {
     for (const int job : beside) Join(job, *line_of_sender_[out]);
   }
 
-  // What a choice adds to the line beside its sender: nothing where the job
-  // counts anyway.
+  // The line beside its sender that a choice adds to: none where the job counts
+  // anyway.
   std::optional<int> LineOfSender(int job, int out) const {
     const std::optional<int> line = line_of_sender_[out];
     const auto& lines = lines_of_[job];
@@ -218,7 +218,7 @@ class Balancing {
   Ticks best_;
 };
 
-// What goes into a port, from one sender of as many links.
+// The traffic into a port, from one sender of as many links.
 Instance IntoPort(const Instance& instance, int in) {
   Instance port;
   port.out_links = {instance.in_links[in]};

@@ -93,7 +93,7 @@ TEST(DecomposeTest, HostsMayHaveDifferentNumbersOfDevices) {
   EXPECT_THAT(units.units[3].senders, ElementsAre(1));
 }
 
-// What each device holds, computed element by element.
+// The elements that each device holds, computed one by one.
 std::vector<std::set<int64_t>> Elements(const std::vector<int64_t>& shape,
                                         const Side& side) {
   int64_t devices = 1, elements = 1;

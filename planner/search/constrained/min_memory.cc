@@ -14,7 +14,7 @@ namespace {
 
 using problem::SaturatingAdd;
 
-// What every copy needs when it is chosen for itself.
+// The needs of every copy when it is chosen for itself.
 class SeparateCopies {
  public:
   explicit SeparateCopies(const Graph& graph)

@@ -156,7 +156,7 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
   for (int seed = 0; seed < 600; ++seed) {
     const Model model = RandomModel(seed);
     const int64_t free_transient = seed % 3 == 0 ? 20 : kNever;
-    // What must be within the cutoff.
+    // The cost that must be within the cutoff.
     const auto weigh = [&](const std::vector<int>& values) {
       const int64_t counts =
           FindLargestTransient(model, values) - free_transient;

@@ -134,7 +134,7 @@ inline bool Labels::SetBound(Label& label, const Cost* completions,
   return true;
 }
 
-// What the variable can take, its neighbours' values being entered, the least
+// The values that the variable can take, given its neighbours', the least
 // addition first.
 std::vector<Labels::Extension> Labels::FindExtensions(int v) {
   charged_[middle_].buckets->Additions(v, values_, additions_);
@@ -357,7 +357,7 @@ std::vector<int> Labels::Values() const {
   return values;
 }
 
-// What each value of `v` pays for its joins to the variables at positions
+// The cost of each value of `v` in its joins to the variables at positions
 // [from, to).
 std::vector<Cost> Labels::JoinTimes(int v, const std::vector<int>& values,
                                     int from, int to) const {

@@ -12,7 +12,7 @@ using problem::SaturatingAdd;
 constexpr int kMaxSweeps = 40;
 constexpr int64_t kMaxExchanged = 200'000;  // values of all variables
 
-// What a move of one variable changes.
+// The effect of a move of one variable.
 struct Change {
   int v = 0;
   int value = 0;

@@ -44,7 +44,7 @@ class Elimination {
         gone_(adjacency_.size(), false),
         size_(std::move(sizes)) {}
 
-  // What is left, on its own; `names` gets the number here of each there.
+  // The rest, on its own; `names` gets the number here of each there.
   Elimination Rest(std::vector<int>& names) const {
     std::vector<int> number(gone_.size());
     std::vector<int> sizes;

@@ -62,7 +62,7 @@ class Restriction {
     Known& known = entry->second;
     if (is_new) {
       Matrix part = Part(whole, rows, columns);
-      // What a run's copies take hangs on both its ends, whatever it costs.
+      // The values of a run's copies depend on both its ends, at any cost.
       if (!join.is_run) known.constant = Constant(part);
       if (!known.constant.has_value()) {
         known.matrix = made_.matrices.size();

@@ -32,7 +32,7 @@ bool Next(const PlanProblem& problem, Choice& choice) {
   return false;
 }
 
-// What the evaluator refuses, for whatever reason, is no plan.
+// A choice that the evaluator refuses, for whatever reason, is no plan.
 Exhaustive ByEvaluator(const PlanProblem& problem) {
   Choice choice;
   for (const problem::Node& node : problem.nodes) {

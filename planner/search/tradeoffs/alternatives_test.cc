@@ -56,7 +56,7 @@ TEST(AlternativesTest, AgreesWithEnumeration) {
   EXPECT_GT(none, 50);
 }
 
-// What both plans share does not blur the difference.
+// Parts that both plans share do not blur the difference.
 TEST(AlternativesTest, TheNoiseIsThatOfTheDifference) {
   const problem::NoiseInterval noise = {Picoseconds(3), Picoseconds(3)};
   PlanProblem problem;

@@ -55,11 +55,11 @@ std::string ReadWhole(const std::string& path) {
 
 }  // namespace
 
-// What SQLite calls; of its own and of the system's file system.
+// The functions that SQLite calls; of its own and of the system's file system.
 struct PowerCutDisk::Files {
   enum class Fate { kDone, kFailed, kCut, kOff };
 
-  // What SQLite keeps of an open file; the system's own follows it.
+  // SQLite's data of an open file; the system's own follows it.
   struct OpenFile {
     sqlite3_file base;
     Files* files;
@@ -91,7 +91,7 @@ struct PowerCutDisk::Files {
     };
   }
 
-  // What becomes of the next call that changes the disk.
+  // Decides the fate of the next call that changes the disk.
   Fate NextFate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (off) return Fate::kOff;
     if (cut_in > 0 && --cut_in == 0) {
@@ -307,7 +307,7 @@ const sqlite3_io_methods* PowerCutDisk::Files::Methods() {
   return &methods;
 }
 
-// What the disk has of a file once the power is gone.
+// The content of a file on the disk once the power is gone.
 std::string PowerCutDisk::Files::Leave(FileState& state) {
   std::string content = state.synced;
   const uint64_t manner = random() % 3;

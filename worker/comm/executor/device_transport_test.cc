@@ -24,8 +24,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// What joins the two ends of channels: a transfer happens when both have begun
-// it. An end whose other end was aborted hears nothing, as between real GPUs.
+// Joins the two ends of channels: a transfer happens when both have begun it.
+// An end whose other end was aborted hears nothing, as between real GPUs.
 class Fabric {
  public:
   struct Channel {
@@ -109,7 +109,7 @@ class FakeChannel : public DeviceChannel {
     return {};
   }
   absl::StatusOr<bool> Idle() override { return fabric_.Idle(id_, sends_); }
-  // What it had begun must not happen later.
+  // A transfer that has begun must not happen later.
   void Abort() override {
     fabric_.With(id_, [&](Fabric::Channel& channel) {
       (sends_ ? channel.send_over : channel.receive_over) = true;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kNames[] = {"send_receive", "local_all_gather",
                                   "global_all_gather", "broadcast"};
-// What a JSON number holds exactly.
+// The maximum integer that a JSON number holds exactly.
 constexpr int64_t kMaxBytes = int64_t{1} << 53;
 constexpr int64_t kMaxChunks = int64_t{1} << 20;
 constexpr double kMaxWaitSeconds = 86'400;

@@ -1,4 +1,4 @@
-// What comes in on a connection.
+// The receiving side of a connection.
 #include <string>
 
 #include "worker/comm/transport/tcp_transport.h"

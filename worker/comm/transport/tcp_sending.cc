@@ -1,4 +1,4 @@
-// What goes out on a connection.
+// The sending side of a connection.
 #include <utility>
 
 #include "worker/comm/transport/tcp_transport.h"
