@@ -54,7 +54,8 @@ std::optional<Seconds> TimeLeft(const grpc::CallbackServerContext& context) {
 
 absl::Status Answer(resharding::AnswerCache& cache,
                     const v1::ReshardingRequest& message,
-                    reshard::Options options, v1::ReshardingAnswer& answer) {
+                    const reshard::Options& options,
+                    v1::ReshardingAnswer& answer) {
   ASSIGN_OR_RETURN(const resharding::Request request,
                    resharding::ReadRequest(message));
   ASSIGN_OR_RETURN(const resharding::AnswerCache::Served served,

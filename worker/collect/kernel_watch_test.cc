@@ -68,7 +68,7 @@ class FakeCollector : public KernelCollector {
 
 class KernelWatchTest : public testing::Test {
  protected:
-  KernelWatch Watching(std::vector<FakeCollector*> collectors) {
+  KernelWatch Watching(const std::vector<FakeCollector*>& collectors) {
     std::vector<std::unique_ptr<KernelCollector>> owned;
     for (FakeCollector* const it : collectors) owned.emplace_back(it);
     return KernelWatch(std::move(owned));
