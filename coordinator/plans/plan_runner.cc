@@ -15,12 +15,12 @@
 #include "coordinator/jobs/device_record.h"
 #include "coordinator/jobs/suspension.h"
 #include "profiledb/store/away.h"
+#include "profiledb/store/plan_pages.h"
 #include "profiledb/store/plan_updates.h"
 
 namespace meshwright::plans {
 namespace {
 
-constexpr int kPage = 1000;
 constexpr int kMaxPriority = 100;
 
 // Of a plan that was put aside, between two runs; doubled up to the maximum.
@@ -117,25 +117,18 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
                      dependencies_.plans->ListOrders());
     dependencies_.queue->SetOrders(orders);
   }
-  store::PlanFilter unfinished;
-  unfinished.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::WAITING,
-                       v1::SEARCHING};
-  unfinished.limit = kPage;
   std::vector<store::PlanId> ids;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> page,
-                     dependencies_.plans->List(unfinished));
-    for (const v1::PlanRecord& record : page) {
-      ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(record.id()));
-      ids.push_back(id);
-      MindDeadline(record, id);
-      if (record.state() != v1::MEASURING) continue;
-      base::MutexLock lock(&mutex_);
-      interrupted_.insert(id);
-    }
-    if (page.size() < kPage) break;
-    unfinished.before = ids.back();
-  }
+  RETURN_IF_ERROR(store::ForEachPlan(
+      *dependencies_.plans, {.states = store::ListUnfinishedStates()},
+      [&](store::PlanId id, const v1::PlanRecord& record) {
+        ids.push_back(id);
+        MindDeadline(record, id);
+        if (record.state() == v1::MEASURING) {
+          base::MutexLock lock(&mutex_);
+          interrupted_.insert(id);
+        }
+        return absl::OkStatus();
+      }));
   std::reverse(ids.begin(), ids.end());
   if (!ids.empty()) {
     base::MutexLock lock(&mutex_);

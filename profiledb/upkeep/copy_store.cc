@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "profiledb/store/check_row.h"
-#include "profiledb/store/plan_updates.h"
+#include "profiledb/store/plan_pages.h"
 
 namespace meshwright::store {
 namespace {
@@ -16,7 +16,6 @@ namespace {
 constexpr size_t kEntriesPerWrite = 500;
 constexpr size_t kProgramBytesPerWrite = 16 << 20;
 constexpr int kMaximumLeftListed = 100;
-constexpr int kPlanIdsPerPage = 1000;
 
 void Leave(const std::string& what, const std::string& reason,
            v1::MigrateReport& report) {
@@ -112,16 +111,10 @@ class Copier {
 // Oldest first.
 absl::StatusOr<std::vector<PlanId>> ListPlanIds(PlanStore& plans) {
   std::vector<PlanId> ids;
-  PlanFilter filter{.limit = kPlanIdsPerPage};
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> page,
-                     plans.List(filter));
-    for (const v1::PlanRecord& record : page) {
-      ASSIGN_OR_RETURN(filter.before, ParsePlanId(record.id()));
-      ids.push_back(filter.before);
-    }
-    if (page.size() < kPlanIdsPerPage) break;
-  }
+  RETURN_IF_ERROR(ForEachPlan(plans, {}, [&](PlanId id, const v1::PlanRecord&) {
+    ids.push_back(id);
+    return absl::OkStatus();
+  }));
   std::reverse(ids.begin(), ids.end());
   return ids;
 }

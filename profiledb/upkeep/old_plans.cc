@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "base/status_macros.h"
+#include "profiledb/store/plan_pages.h"
 #include "profiledb/store/plan_updates.h"
 
 namespace meshwright::store {
@@ -23,23 +24,19 @@ struct Division {
 
 absl::StatusOr<Division> Divide(PlanStore& plans, Nanoseconds oldest) {
   Division division;
-  PlanFilter page{.limit = kPlansAtOnce};
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> records,
-                     plans.List(page));
-    for (const v1::PlanRecord& record : records) {
-      ASSIGN_OR_RETURN(page.before, ParsePlanId(record.id()));
-      if (HasEnded(record.state()) &&
-          record.updated_unix_ns() < oldest.time_since_epoch().count()) {
-        division.going.push_back(page.before);
-        division.models_going.insert(record.module_sha256());
-      } else {
-        ++division.left;
-        division.models_left.insert(record.module_sha256());
-      }
-    }
-    if (static_cast<int>(records.size()) < kPlansAtOnce) return division;
-  }
+  RETURN_IF_ERROR(
+      ForEachPlan(plans, {}, [&](PlanId id, const v1::PlanRecord& record) {
+        if (HasEnded(record.state()) &&
+            record.updated_unix_ns() < oldest.time_since_epoch().count()) {
+          division.going.push_back(id);
+          division.models_going.insert(record.module_sha256());
+        } else {
+          ++division.left;
+          division.models_left.insert(record.module_sha256());
+        }
+        return absl::OkStatus();
+      }));
+  return division;
 }
 
 }  // namespace

@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "profiledb/store/plan_pages.h"
 #include "profiledb/store/plan_updates.h"
 
 namespace meshwright::store {
 namespace {
-
-constexpr int kPlansPerPage = 1000;
 
 int64_t FindDay(const v1::PlanRecord& record) {
   return std::chrono::floor<std::chrono::days>(
@@ -33,24 +32,22 @@ absl::StatusOr<bool> AddStated(PlanStore& plans, const v1::PlanRecord& record,
 
 absl::StatusOr<PlanNeeds> FindPlanNeeds(PlanStore& plans) {
   PlanNeeds needs;
-  PlanFilter filter{.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING,
-                               v1::WAITING, v1::SEARCHING, v1::DONE},
-                    .limit = kPlansPerPage};
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> page,
-                     plans.List(filter));
-    for (const v1::PlanRecord& record : page) {
-      ASSIGN_OR_RETURN(filter.before, ParsePlanId(record.id()));
-      if (record.state() == v1::DONE) {
-        ASSIGN_OR_RETURN(const bool states_rows,
-                         AddStated(plans, record, filter.before, needs));
-        if (states_rows) continue;
-      }
-      const int64_t day = FindDay(record);
-      needs.used_since_day = std::min(needs.used_since_day.value_or(day), day);
-    }
-    if (page.size() < kPlansPerPage) return needs;
-  }
+  PlanFilter filter{.states = ListUnfinishedStates()};
+  filter.states.push_back(v1::DONE);
+  RETURN_IF_ERROR(
+      ForEachPlan(plans, filter,
+                  [&](PlanId id, const v1::PlanRecord& record) -> absl::Status {
+                    if (record.state() == v1::DONE) {
+                      ASSIGN_OR_RETURN(const bool states_rows,
+                                       AddStated(plans, record, id, needs));
+                      if (states_rows) return absl::OkStatus();
+                    }
+                    const int64_t day = FindDay(record);
+                    needs.used_since_day =
+                        std::min(needs.used_since_day.value_or(day), day);
+                    return absl::OkStatus();
+                  }));
+  return needs;
 }
 
 }  // namespace meshwright::store
