@@ -41,10 +41,21 @@ namespace {
 // A run of so many takes hours.
 constexpr int kMaximumRandomPlans = 1000;
 
-absl::Status ValidateStagedRecord(
-    const v1::PlanRecord& record, const v1::ValidatePlanRequest& request,
-    store::ProfileStore* store, jobs::QueueMeasurer* measurer,
-    const std::function<void(const v1::ValidatePlanEvent&)>& send) {
+using Send = std::function<void(const v1::ValidatePlanEvent&)>;
+
+std::function<void(const std::string&)> SendNotes(const Send& send) {
+  return [&send](const std::string& note) {
+    v1::ValidatePlanEvent event;
+    event.set_note(note);
+    send(event);
+  };
+}
+
+absl::Status ValidateStagedRecord(const v1::PlanRecord& record,
+                                  const v1::ValidatePlanRequest& request,
+                                  store::ProfileStore* store,
+                                  jobs::QueueMeasurer* measurer,
+                                  const Send& send) {
   if (request.random_plans() > 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         record.id(),
@@ -85,12 +96,7 @@ absl::Status ValidateStagedRecord(
        .describe = [&]() -> absl::StatusOr<v1::DeviceFingerprint> {
          return here;
        },
-       .note =
-           [&](const std::string& note) {
-             v1::ValidatePlanEvent event;
-             event.set_note(note);
-             send(event);
-           },
+       .note = SendNotes(send),
        .report =
            [&](const v1::StagedValidationReport& report) {
              v1::ValidatePlanEvent event;
@@ -99,10 +105,10 @@ absl::Status ValidateStagedRecord(
            }});
 }
 
-absl::Status ValidateRecord(
-    const v1::PlanRecord& record, const v1::ValidatePlanRequest& request,
-    store::ProfileStore* store, jobs::QueueMeasurer* measurer,
-    const std::function<void(const v1::ValidatePlanEvent&)>& send) {
+absl::Status ValidateRecord(const v1::PlanRecord& record,
+                            const v1::ValidatePlanRequest& request,
+                            store::ProfileStore* store,
+                            jobs::QueueMeasurer* measurer, const Send& send) {
   const v1::Plan& plan = record.plan();
   if (plan.has_pipeline()) {
     return ValidateStagedRecord(record, request, store, measurer, send);
@@ -128,12 +134,7 @@ absl::Status ValidateRecord(
                                          *event.mutable_progress() = progress;
                                          send(event);
                                        },
-                                   .note =
-                                       [&](const std::string& note) {
-                                         v1::ValidatePlanEvent event;
-                                         event.set_note(note);
-                                         send(event);
-                                       },
+                                   .note = SendNotes(send),
                                    .report =
                                        [&](const v1::ValidationReport& report) {
                                          v1::ValidatePlanEvent event;
@@ -160,13 +161,12 @@ plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store) {
     ASSIGN_OR_RETURN(std::string model, explain::RecallModel(plan, store));
     return explain::AnswerChange(plan, std::move(model), change, store);
   };
-  questions.validate =
-      [store](const v1::PlanRecord& plan,
-              const v1::ValidatePlanRequest& request,
-              jobs::QueueMeasurer* measurer,
-              const std::function<void(const v1::ValidatePlanEvent&)>& send) {
-        return ValidateRecord(plan, request, store, measurer, send);
-      };
+  questions.validate = [store](const v1::PlanRecord& plan,
+                               const v1::ValidatePlanRequest& request,
+                               jobs::QueueMeasurer* measurer,
+                               const Send& send) {
+    return ValidateRecord(plan, request, store, measurer, send);
+  };
   questions.remeasure =
       [store](const v1::PlanRecord& record, const v1::RemeasureRequest& asked,
               jobs::Measurer* measurer, const jobs::ProgressFunction& progress)

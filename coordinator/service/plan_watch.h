@@ -38,7 +38,7 @@
 
 namespace meshwright::service {
 
-template <typename Reactor, typename Event, typename Status>
+template <typename Reactor, typename Event>
 class PlanWatch : public Reactor {
  public:
   struct Translated {
@@ -198,9 +198,7 @@ class PlanWatch : public Reactor {
     is_busy_ = false;
     if (is_finished_) return;
     is_finished_ = true;
-    // gRPC's status is a complete type only where the template is used.
-    Status (*const to_rpc)(const absl::Status&) = base::ToRpc;
-    this->Finish(to_rpc(status));
+    base::FinishCall(this, status);
   }
 
   plans::PlanRunner* const runner_;

@@ -96,8 +96,8 @@ class PlanningService : public v1::Planning::CallbackService {
       v1::ListWorkersResponse* response) override;
 
  private:
-  using MadePlan = PlanWatch<grpc::ServerWriteReactor<v1::PlanEvent>,
-                             v1::PlanEvent, grpc::Status>;
+  using MadePlan =
+      PlanWatch<grpc::ServerWriteReactor<v1::PlanEvent>, v1::PlanEvent>;
 
   // The modules that were put, into the programs that name them.
   absl::Status FillModules(const v1::CompareRequest& request,

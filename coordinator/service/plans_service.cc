@@ -185,8 +185,8 @@ class PlansService : public v1::Plans::CallbackService {
   grpc::ServerWriteReactor<v1::PlanUpdate>* Watch(
       grpc::CallbackServerContext* context,
       const v1::WatchPlanRequest* request) override {
-    using Watched = PlanWatch<grpc::ServerWriteReactor<v1::PlanUpdate>,
-                              v1::PlanUpdate, grpc::Status>;
+    using Watched =
+        PlanWatch<grpc::ServerWriteReactor<v1::PlanUpdate>, v1::PlanUpdate>;
     // The translation lives as long as its watch, and the slot with it.
     const absl::StatusOr<CallSlots::Slot> slot = context_.held->Take();
     const auto watch =

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
+#include "base/rpc/rpc_status.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::worker {
@@ -167,8 +168,7 @@ absl::Status Session::Run() {
     state_->leader = status.error_details();
   }
   if (!refused.ok()) return refused;
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                      status.error_message());
+  return base::FromRpc(status);
 }
 
 const std::string& Session::leader() const { return state_->leader; }
