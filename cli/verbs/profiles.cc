@@ -116,14 +116,14 @@ absl::StatusOr<v1::RowsReport> FindRows(const ShowFlags& flags) {
   request.mutable_keys()->Assign(flags.keys.begin(), flags.keys.end());
   request.set_namespace_(flags.team);
   ASSIGN_OR_RETURN(const v1::LookUpResponse found, client->LookUpRows(request));
+  std::map<std::string, v1::ProfileResult> rows;
+  for (const v1::ProfileResult& row : found.rows()) rows[row.key()] = row;
   v1::RowsReport report;
-  auto row = found.rows().begin();  // in the order of the keys
   for (const std::string& key : flags.keys) {
     v1::RowReport& it = *report.add_rows();
     it.set_key(key);
-    if (row != found.rows().end() && row->key() == key) {
-      *it.mutable_row() = *row++;
-    }
+    const auto row = rows.find(key);
+    if (row != rows.end()) *it.mutable_row() = row->second;
   }
   return report;
 }

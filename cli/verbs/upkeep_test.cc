@@ -194,6 +194,8 @@ TEST_F(UpkeepTest, ACoordinatorsStoreIsLookedAfter) {
   EXPECT_THAT(shown.out, HasSubstr(MakeKey("a") + ": measured, good"));
   EXPECT_THAT(here({"profiles", "show", MakeKey("a")}).out,
               testing::StartsWith(shown.out));
+  EXPECT_EQ(there({"profiles", "show", MakeKey("a"), MakeKey("a")}).out,
+            shown.out + "\n" + shown.out);
   const Outcome unknown = there({"profiles", "show", MakeKey("x")});
   EXPECT_EQ(unknown.out, MakeKey("x") + ": no row\n");
   EXPECT_THAT(unknown.err, HasSubstr("there is no row of key"));

@@ -38,8 +38,9 @@ absl::StatusOr<v1::BackupReport> BackUpStore(const std::string& store,
                                              const BackupOptions& options = {});
 
 // A copy that goes to another process in pieces. It lies in the temporary
-// folder (TMPDIR) without a name, and is gone with its object. Threads: one at
-// a time.
+// folder (TMPDIR) without a name, and is gone with its object. A process that
+// is killed in Make leaves a folder meshwright-backup-* there.
+// Threads: one at a time.
 class OutgoingBackup {
  public:
   static absl::StatusOr<std::unique_ptr<OutgoingBackup>> Make(

@@ -126,7 +126,7 @@ absl::Status CopyPlan(PlanStore& from, PlanStore& to, PlanId id,
   ASSIGN_OR_RETURN(
       const std::vector<v1::PlanUpdate> updates,
       from.ReadUpdates(id, 0, static_cast<int>(record.sequence())));
-  const absl::Status restored = to.Restore(record, updates);
+  absl::Status restored = to.Restore(record, updates);
   if (absl::IsAlreadyExists(restored)) {
     Leave(record.id(), std::string(restored.message()), report);
     return {};
