@@ -39,10 +39,10 @@ class CutFinder {
 
   std::vector<Cut> Run() {
     cuts_.resize(analysis_.graphs.size() - 1);
-    known_.resize(cuts_.size());
     for (const SegmentGraph& graph : analysis_.graphs) {
       for (int i = 0; i < graph.input_count; ++i) Enter(graph, i);
     }
+    for (const auto& [id, gradient] : backward_) FindNearest(gradient);
     return std::move(cuts_);
   }
 
@@ -60,35 +60,70 @@ class CutFinder {
     if (micro_batches_ > 1 && segmenter::CountTripsAround(analysis_, id) == 1) {
       return;
     }
-    const bool is_forward = analysis_.passes.forward[id] != 0;
-    // A gradient behind, a forward value before: the wrong way round.
-    const bool turned = from < to ? !is_forward : reads.forward;
-    for (size_t cut = std::min(from, to); cut < std::max(from, to); ++cut) {
-      if (turned || it.shape.is_tuple()) cuts_[cut].possible = false;
-      Add(cut, {id, from, to, from > to});
+    if (from < to) {
+      // A gradient behind: the wrong way round.
+      EnterForward({id, from, to, false},
+                   analysis_.passes.forward[id] && !it.shape.is_tuple());
+    } else {
+      // A forward value before: the wrong way round.
+      EnterBackward({id, from, to, true},
+                    !reads.forward && !it.shape.is_tuple());
     }
   }
 
-  // To the nearest of several readers.
-  void Add(size_t cut, const Crossing& crossing) {
-    std::vector<Crossing>& crossings = cuts_[cut].crossings;
-    const auto [known, added] = known_[cut].try_emplace(
-        {crossing.value, crossing.backward}, crossings.size());
-    if (added) {
-      crossings.push_back(crossing);
-      return;
+  // Readers come in the order of the segments. Cuts before an earlier one have
+  // it, which is nearer.
+  void EnterForward(const Crossing& crossing, bool is_possible) {
+    size_t& next =
+        forward_.try_emplace(crossing.value, crossing.from).first->second;
+    for (; next < crossing.to; ++next) {
+      cuts_[next].possible &= is_possible;
+      cuts_[next].crossings.push_back(crossing);
     }
-    SegmentIndex& to = crossings[known->second].to;
-    to = crossing.backward ? std::max(to, crossing.to)
-                           : std::min(to, crossing.to);
+  }
+
+  // The first reader is the furthest, so that it crosses every cut.
+  void EnterBackward(const Crossing& crossing, bool is_possible) {
+    Gradient& gradient = backward_[crossing.value];
+    if (gradient.readers.empty()) {
+      for (size_t cut = crossing.to; cut < crossing.from; ++cut) {
+        gradient.places.push_back(cuts_[cut].crossings.size());
+        cuts_[cut].crossings.push_back(crossing);
+      }
+    }
+    gradient.readers.push_back(crossing.to);
+    if (is_possible || gradient.is_turned) return;
+    gradient.is_turned = true;
+    for (size_t cut = crossing.to; cut < crossing.from; ++cut) {
+      cuts_[cut].possible = false;
+    }
+  }
+
+  struct Gradient {
+    std::vector<SegmentIndex> readers;  // rising
+    // Among the crossings of each cut from the first reader on.
+    std::vector<size_t> places;
+    bool is_turned = false;
+  };
+
+  void FindNearest(const Gradient& gradient) {
+    size_t reader = 0;
+    size_t cut = gradient.readers.front();
+    for (const size_t place : gradient.places) {
+      while (reader + 1 < gradient.readers.size() &&
+             gradient.readers[reader + 1] <= cut) {
+        ++reader;
+      }
+      cuts_[cut++].crossings[place].to = gradient.readers[reader];
+    }
   }
 
   const Analysis& analysis_;
   const StepPasses& passes_;
   const int64_t micro_batches_;
   std::vector<Cut> cuts_;
-  // By cut: the number of a value's crossing there, forward and backward.
-  std::vector<std::map<std::pair<ValueId, bool>, size_t>> known_;
+  std::map<ValueId, size_t> forward_;  // its first cut without it
+  std::map<ValueId, Gradient> backward_;
 };
 
 }  // namespace
