@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/plans_text.h"
@@ -79,9 +78,6 @@ std::string FormatTop(const TopFrame& frame) {
   std::string text = absl::StrCat(
       "coordinator ", frame.address, " at ",
       absl::FormatTime("%H:%M:%S", frame.asked, absl::LocalTimeZone()), "\n");
-  if (!frame.trouble.empty()) {
-    absl::StrAppend(&text, "no newer answer: ", frame.trouble, "\n");
-  }
   absl::StrAppend(&text, FormatCounts(frame));
   if (!frame.workers.workers().empty()) {
     absl::StrAppend(&text, "\n", FormatBusyWorkers(frame));
@@ -111,13 +107,6 @@ nlohmann::ordered_json TopToJson(const TopFrame& frame) {
     json["plans"].push_back(PlanRecordToJson(it, frame.asked, false));
   }
   return json;
-}
-
-std::string RedrawScreen(const std::string& text) {
-  constexpr char kToTop[] = "\x1b[H";
-  constexpr char kClearBelow[] = "\x1b[J";
-  return absl::StrCat(kToTop, absl::StrReplaceAll(text, {{"\n", "\x1b[K\n"}}),
-                      kClearBelow);
 }
 
 }  // namespace meshwright::cli

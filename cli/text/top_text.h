@@ -19,8 +19,6 @@ struct TopFrame {
   v1::ListWorkersResponse workers;
   v1::ListJobsResponse jobs;
   v1::ListPlansResponse plans;  // that have not ended, the newest first
-  // Why there is no newer answer; empty: this one is new.
-  std::string trouble;
 };
 
 // Counts, then the workers with what they run, then the plans.
@@ -28,10 +26,6 @@ std::string FormatTop(const TopFrame& frame);
 
 // {"workers", "jobs", "plans"}, without the jobs that are done.
 nlohmann::ordered_json TopToJson(const TopFrame& frame);
-
-// The text in place of what the terminal shows, without flicker: each line is
-// cleared behind its text, then the rest of the screen.
-std::string RedrawScreen(const std::string& text);
 
 }  // namespace meshwright::cli
 

@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/security_flags.h"
+#include "cli/flags/watch_flag.h"
 #include "cli/text/jobs_text.h"
 #include "cli/text/json.h"
 #include "cli/verbs/verbs.h"
@@ -19,6 +20,10 @@ using client::PlanningClient;
 struct TableFlags {
   std::string address = kDefaultAddress;
   base::ChannelSecurity security;
+};
+
+struct WatchedFlags : TableFlags {
+  WatchFlag watch;
 };
 
 struct OrderFlags : TableFlags {
@@ -43,22 +48,27 @@ absl::Status Print(const Context& context, const TableFlags& flags,
   return absl::OkStatus();
 }
 
-absl::Status ListJobs(const Context& context, const TableFlags& flags) {
-  return Print<v1::ListJobsResponse>(
-      context, flags, [](PlanningClient& client) { return client.ListJobs(); },
-      [](const v1::ListJobsResponse& response) {
-        return FormatJobs({response.jobs().begin(), response.jobs().end()});
+absl::Status ListJobs(const Context& context, const WatchedFlags& flags) {
+  ASSIGN_OR_RETURN(const auto client, Connect(flags));
+  return ShowListing(
+      *context.out, context.json, flags.watch,
+      [&]() -> absl::StatusOr<Listing> {
+        ASSIGN_OR_RETURN(const v1::ListJobsResponse listed, client->ListJobs());
+        return Listing{FormatJobs({listed.jobs().begin(), listed.jobs().end()}),
+                       ToJson(listed)};
       });
 }
 
-absl::Status ListWorkers(const Context& context, const TableFlags& flags) {
-  return Print<v1::ListWorkersResponse>(
-      context, flags,
-      [](PlanningClient& client) { return client.ListWorkers(); },
-      [](const v1::ListWorkersResponse& response) {
-        return FormatWorkers(
-            {response.workers().begin(), response.workers().end()});
-      });
+absl::Status ListWorkers(const Context& context, const WatchedFlags& flags) {
+  ASSIGN_OR_RETURN(const auto client, Connect(flags));
+  return ShowListing(*context.out, context.json, flags.watch,
+                     [&]() -> absl::StatusOr<Listing> {
+                       ASSIGN_OR_RETURN(const v1::ListWorkersResponse listed,
+                                        client->ListWorkers());
+                       return Listing{FormatWorkers({listed.workers().begin(),
+                                                     listed.workers().end()}),
+                                      ToJson(listed)};
+                     });
 }
 
 v1::JobRequest MakeJobRequest(const OrderFlags& flags) {
@@ -140,11 +150,12 @@ void AddAddress(CLI::App& verb, TableFlags* flags) {
 
 CLI::App* AddNoun(CLI::App& app, Context& context, const std::string& noun,
                   const std::string& description,
-                  absl::Status (*list)(const Context&, const TableFlags&)) {
+                  absl::Status (*list)(const Context&, const WatchedFlags&)) {
   CLI::App* const parent = app.add_subcommand(noun, description);
   parent->require_subcommand(0, 1);
   const auto [verb, flags] =
       AddVerb(*parent, context, "list", absl::StrCat("list the ", noun), list);
+  AddWatchFlag(*verb, &flags->watch);
   AddAddress(*verb, flags);
   return parent;
 }

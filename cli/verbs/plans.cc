@@ -19,6 +19,7 @@
 #include "cli/flags/plan_file.h"
 #include "cli/flags/plan_flags.h"
 #include "cli/flags/security_flags.h"
+#include "cli/flags/watch_flag.h"
 #include "cli/text/difference_text.h"
 #include "cli/text/explanation_text.h"
 #include "cli/text/format.h"
@@ -73,6 +74,7 @@ struct ListFlags {
   std::string owner;
   std::string team;
   int limit = 100;
+  WatchFlag watch;
 };
 
 struct OneFlags {
@@ -115,6 +117,31 @@ absl::Status SubmitPlan(const Context& context, const SubmitFlags& flags) {
   return absl::OkStatus();
 }
 
+// At most `limit` plans, page by page.
+absl::StatusOr<Listing> AskForPlans(PlanningClient& client,
+                                    v1::ListPlansRequest request, size_t limit,
+                                    absl::Time now) {
+  std::vector<v1::PlanRecord> records;
+  do {
+    request.set_page_size(static_cast<int>(limit - records.size()));
+    ASSIGN_OR_RETURN(const v1::ListPlansResponse page,
+                     client.ListPlans(request));
+    records.insert(records.end(), page.plans().begin(), page.plans().end());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty() && records.size() < limit);
+  const bool are_more = !request.page_token().empty();
+  Listing listing{FormatPlans(records, now), {}};
+  if (are_more) {
+    listing.text += "there are older plans; a larger --limit lists them\n";
+  }
+  ordered_json plans = ordered_json::array();
+  for (const v1::PlanRecord& record : records) {
+    plans.push_back(PlanRecordToJson(record, now, false));
+  }
+  listing.json = {{"plans", plans}, {"more", are_more}};
+  return listing;
+}
+
 absl::Status ListPlans(const Context& context, const ListFlags& flags) {
   v1::ListPlansRequest request;
   for (const std::string& name : flags.states) {
@@ -124,31 +151,10 @@ absl::Status ListPlans(const Context& context, const ListFlags& flags) {
   request.set_owner(flags.owner);
   request.set_namespace_(flags.team);
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
-  std::vector<v1::PlanRecord> records;
-  do {
-    request.set_page_size(flags.limit - static_cast<int>(records.size()));
-    ASSIGN_OR_RETURN(const v1::ListPlansResponse page,
-                     client->ListPlans(request));
-    records.insert(records.end(), page.plans().begin(), page.plans().end());
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty() &&
-           static_cast<int>(records.size()) < flags.limit);
-  const bool are_more = !request.page_token().empty();
-  const absl::Time now = context.clock->Now();
-  if (!context.json) {
-    *context.out << FormatPlans(records, now);
-    if (are_more) {
-      *context.out << "there are older plans; a larger --limit lists them\n";
-    }
-    return absl::OkStatus();
-  }
-  ordered_json plans = ordered_json::array();
-  for (const v1::PlanRecord& record : records) {
-    plans.push_back(PlanRecordToJson(record, now, false));
-  }
-  *context.out << ordered_json{{"plans", plans}, {"more", are_more}}.dump(2)
-               << "\n";
-  return absl::OkStatus();
+  return ShowListing(*context.out, context.json, flags.watch, [&] {
+    return AskForPlans(*client, request, static_cast<size_t>(flags.limit),
+                       context.clock->Now());
+  });
 }
 
 absl::Status PrintPlan(const Context& context, const v1::PlanRecord& record) {
@@ -379,6 +385,7 @@ void AddPlansVerb(CLI::App& app, Context& context) {
     verb->add_option("--limit", flags->limit, "at most this many")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000));
+    AddWatchFlag(*verb, &flags->watch);
     AddAddress(*verb, &flags->address);
   }
   AddOne(*plans, context, "get", "show a plan as it stands", GetPlan);

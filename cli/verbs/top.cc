@@ -1,17 +1,13 @@
 // top: a coordinator at work, drawn again and again.
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/time/time.h"
-#include "base/interrupt.h"
-#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/security_flags.h"
+#include "cli/flags/watch_flag.h"
 #include "cli/text/top_text.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/client/planning_client.h"
@@ -47,51 +43,18 @@ absl::StatusOr<TopFrame> AskForFrame(const Context& context,
   return frame;
 }
 
-void Draw(const Context& context, const TopFlags& flags,
-          const TopFrame& frame) {
-  std::string text = FormatTop(frame);
-  if (context.json) {
-    text = TopToJson(frame).dump() + "\n";
-  } else if (!flags.once) {
-    text = RedrawScreen(text);
-  }
-  *context.out << text << std::flush;
-}
-
-// False: a stop was requested before the time was over.
-bool WaitFor(absl::Duration time, const std::stop_token& stop) {
-  base::Mutex mutex;
-  bool is_stopped = false;
-  const std::stop_callback wake(stop, [&] {
-    base::MutexLock lock(&mutex);
-    is_stopped = true;
-  });
-  base::MutexLock lock(&mutex);
-  return !mutex.AwaitWithTimeout(absl::Condition(&is_stopped), time);
-}
-
 absl::Status ShowTop(const Context& context, const TopFlags& flags) {
-  const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const auto client,
                    PlanningClient::Connect(
                        flags.address, base::WithEnvironment(flags.security)));
-  ASSIGN_OR_RETURN(TopFrame frame, AskForFrame(context, flags, *client));
-  Draw(context, flags, frame);
-  while (!flags.once &&
-         WaitFor(absl::Seconds(flags.interval), interrupt.token())) {
-    if (!*context.out) return absl::OkStatus();  // nobody reads on
-    absl::StatusOr<TopFrame> next = AskForFrame(context, flags, *client);
-    if (next.ok()) {
-      frame = *std::move(next);
-    } else if (absl::IsUnavailable(next.status()) ||
-               absl::IsDeadlineExceeded(next.status())) {
-      frame.trouble = std::string(next.status().message());
-    } else {
-      return next.status();
-    }
-    Draw(context, flags, frame);
-  }
-  return absl::OkStatus();
+  WatchFlag watch;
+  if (!flags.once) watch.seconds = flags.interval;
+  return ShowListing(*context.out, context.json, watch,
+                     [&]() -> absl::StatusOr<Listing> {
+                       ASSIGN_OR_RETURN(const TopFrame frame,
+                                        AskForFrame(context, flags, *client));
+                       return Listing{FormatTop(frame), TopToJson(frame)};
+                     });
 }
 
 }  // namespace
