@@ -333,6 +333,7 @@ class Bench {
     for (int i = 0; i < kClients; ++i) {
       clients.push_back(
           Require(PlanningClient::Connect(coordinator_->address())));
+      LookUp(*clients.back(), {MakeRowKey(0)});  // opens the connection
     }
     return clients;
   }
