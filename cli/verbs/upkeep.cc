@@ -31,6 +31,7 @@
 #include "profiledb/upkeep/copy_store.h"
 #include "profiledb/upkeep/exchange.h"
 #include "profiledb/upkeep/measurement_file.h"
+#include "profiledb/upkeep/store_reports.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::cli {
@@ -53,7 +54,7 @@ struct GarbageFlags {
 };
 
 struct VerifyFlags {
-  std::string store;
+  StoreAddress address;
 };
 
 struct BackupFlags {
@@ -243,18 +244,21 @@ absl::Status CollectGarbage(const Context& context, const GarbageFlags& flags) {
 
 // ---- verify
 
+absl::StatusOr<v1::VerifyReport> FindDamage(const StoreAddress& address) {
+  if (!address.coordinator.empty()) {
+    ASSIGN_OR_RETURN(const auto client, ConnectTo(address));
+    return client->VerifyStore();
+  }
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(address.store));
+  return store::ReportDamage(*store);
+}
+
 absl::Status VerifyStore(const Context& context, const VerifyFlags& flags) {
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
-  ASSIGN_OR_RETURN(const auto damaged, store->Verify());
-  v1::VerifyReport report;
+  ASSIGN_OR_RETURN(const v1::VerifyReport report, FindDamage(flags.address));
   std::vector<TableRow> rows;
-  for (const store::DamagedRow& row : damaged) {
-    v1::DamagedEntry& it = *report.add_damaged();
-    it.set_team(row.team);
-    it.set_key(row.key);
-    it.set_damage(row.damage);
-    rows.push_back(
-        {row.key, row.team.empty() ? "(program)" : row.team, row.damage});
+  for (const v1::DamagedEntry& row : report.damaged()) {
+    rows.push_back({row.key(), row.team().empty() ? "(program)" : row.team(),
+                    row.damage()});
   }
   Show(context, report,
        rows.empty() ? "no row is damaged\n"
@@ -382,7 +386,7 @@ void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
   const auto [verify, verify_flags] = AddVerb(
       profiles, context, "verify",
       "read every row, and name and set aside the damaged ones", VerifyStore);
-  AddStoreFlag(*verify, verify_flags->store);
+  AddStoreAddress(*verify, &verify_flags->address);
 }
 
 void AddStoreVerb(CLI::App& app, Context& context) {

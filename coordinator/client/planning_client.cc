@@ -270,6 +270,10 @@ class GrpcPlanningClient : public PlanningClient {
     return Ask(*admin_, &v1::Admin::Stub::ListQuarantine,
                v1::ListQuarantineRequest());
   }
+  absl::StatusOr<v1::VerifyReport> VerifyStore() override {
+    return Ask(*admin_, &v1::Admin::Stub::VerifyStore, v1::VerifyStoreRequest(),
+               kStorePatience);
+  }
   absl::Status RetryQuarantined(const std::string& key) override {
     v1::RetryQuarantinedRequest request;
     request.set_key(key);

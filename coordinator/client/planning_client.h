@@ -151,6 +151,7 @@ class PlanningClient {
   // Of the coordinator's store; errors also those of the store.
   virtual absl::StatusOr<v1::StoreReport> DescribeStore() = 0;
   virtual absl::StatusOr<v1::QuarantineReport> ListQuarantine() = 0;
+  virtual absl::StatusOr<v1::VerifyReport> VerifyStore() = 0;
   // kNotFound for a key that is not in quarantine.
   virtual absl::Status RetryQuarantined(const std::string& key) = 0;
   virtual absl::StatusOr<v1::GcReport> CollectGarbage(

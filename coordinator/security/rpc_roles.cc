@@ -39,6 +39,7 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Admin/RetryJob", Role::kAdmin},
     {"/meshwright.v1.Admin/DescribeStore", Role::kAdmin},
     {"/meshwright.v1.Admin/ListQuarantine", Role::kAdmin},
+    {"/meshwright.v1.Admin/VerifyStore", Role::kAdmin},
     {"/meshwright.v1.Admin/RetryQuarantined", Role::kAdmin},
     {"/meshwright.v1.Admin/CollectGarbage", Role::kAdmin},
     {"/meshwright.v1.Admin/BackUpStore", Role::kAdmin},

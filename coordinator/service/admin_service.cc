@@ -88,6 +88,13 @@ class AdminService : public v1::Admin::CallbackService {
       return store::ReportQuarantine(*context_.profiles);
     });
   }
+  grpc::ServerUnaryReactor* VerifyStore(
+      grpc::CallbackServerContext* context,
+      const v1::VerifyStoreRequest* /*request*/,
+      v1::VerifyReport* report) override {
+    return Compute(context, report,
+                   [this] { return store::ReportDamage(*context_.profiles); });
+  }
   grpc::ServerUnaryReactor* RetryQuarantined(
       grpc::CallbackServerContext* context,
       const v1::RetryQuarantinedRequest* request,

@@ -86,6 +86,18 @@ absl::StatusOr<v1::QuarantineReport> ReportQuarantine(ProfileStore& store) {
   return report;
 }
 
+absl::StatusOr<v1::VerifyReport> ReportDamage(ProfileStore& store) {
+  ASSIGN_OR_RETURN(const auto damaged, store.Verify());
+  v1::VerifyReport report;
+  for (const DamagedRow& row : damaged) {
+    v1::DamagedEntry& it = *report.add_damaged();
+    it.set_team(row.team);
+    it.set_key(row.key);
+    it.set_damage(row.damage);
+  }
+  return report;
+}
+
 absl::StatusOr<v1::RowsReport> ReportRows(ProfileStore& store,
                                           absl::Span<const std::string> keys,
                                           const std::string& team) {

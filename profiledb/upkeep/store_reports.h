@@ -1,7 +1,7 @@
 // Reports of what a store holds, for administrators.
 //
-// Concept: the reports of `meshwright profiles stats|quarantine|show`, from a
-// store. They read it and change nothing.
+// Concept: the reports of `meshwright profiles stats|quarantine|verify|show`,
+// from a store. They read it; ReportDamage alone changes it.
 // Threads: any. Errors: those of the store.
 #ifndef MESHWRIGHT_PROFILEDB_UPKEEP_STORE_REPORTS_H_
 #define MESHWRIGHT_PROFILEDB_UPKEEP_STORE_REPORTS_H_
@@ -20,6 +20,9 @@ absl::StatusOr<v1::StoreReport> ReportStore(ProfileStore& store);
 
 // The entries by key, with their logs.
 absl::StatusOr<v1::QuarantineReport> ReportQuarantine(ProfileStore& store);
+
+// Reads every row, and sets the damaged ones aside.
+absl::StatusOr<v1::VerifyReport> ReportDamage(ProfileStore& store);
 
 // Each key's summary with the measurements that its row keeps. The row is
 // `team`'s, else that of the shared pool. Errors also: kInvalidArgument for a
