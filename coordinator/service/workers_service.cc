@@ -40,12 +40,15 @@ class WorkerStream
   // ---- jobs::WorkerPort
   void Greet(const jobs::Welcome& welcome) override {
     v1::CoordinatorMessage message;
-    message.mutable_welcome()->set_epoch(welcome.epoch);
-    message.mutable_welcome()->set_lease_seconds(
-        absl::ToDoubleSeconds(welcome.lease_time));
+    v1::Welcome& said = *message.mutable_welcome();
+    said.set_epoch(welcome.epoch);
+    said.set_lease_seconds(absl::ToDoubleSeconds(welcome.lease_time));
     for (const jobs::LeaseId lease : welcome.resumed) {
-      message.mutable_welcome()->add_resumed(jobs::FormatLeaseId(lease));
+      said.add_resumed(jobs::FormatLeaseId(lease));
     }
+    said.mutable_protocols()->set_oldest(base::kOldestWorkerProtocol);
+    said.mutable_protocols()->set_newest(base::kWorkerProtocol);
+    said.set_software_version(base::Version());
     outbox_.Send(std::move(message));
   }
   void Push(jobs::LeaseId lease, const v1::RunnerRequest& request) override {

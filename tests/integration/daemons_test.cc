@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/version.h"
 #include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/jobs/testing/fake_worker.h"
@@ -105,7 +106,8 @@ class DaemonsTest : public testing::Test {
   }
 
   // Until the only worker is in this state.
-  static void AwaitWorker(Coordinator& coordinator, const std::string& state) {
+  static void AwaitWorker(Coordinator& coordinator,
+                          v1::WorkerSummary::State state) {
     while (true) {
       const auto workers = coordinator.queue().Workers();
       if (workers.size() == 1 && workers[0].state() == state) return;
@@ -226,11 +228,11 @@ TEST_F(DaemonsTest, ADrainingWorkerKeepsItsBatchThroughALostConnection) {
   const auto job = Submit(*coordinator, Request({"hold", ""}));
   batches.AwaitHeld();
   worker->Drain();
-  AwaitWorker(*coordinator, "draining");
+  AwaitWorker(*coordinator, v1::WorkerSummary::DRAINING);
   relay.Cut();
-  AwaitWorker(*coordinator, "away");
+  AwaitWorker(*coordinator, v1::WorkerSummary::AWAY);
   relay.Mend();
-  AwaitWorker(*coordinator, "draining");
+  AwaitWorker(*coordinator, v1::WorkerSummary::DRAINING);
   batches.Release();
   worker->Wait();
   const jobs::Story story = jobs::ReadStory(job);
@@ -251,7 +253,7 @@ TEST_F(DaemonsTest, ADrainingWorkerComesBackOnlyToHandIn) {
   const auto next = Submit(*coordinator, Request({""}));
   batches.AwaitHeld();
   relay.Cut();
-  AwaitWorker(*coordinator, "away");
+  AwaitWorker(*coordinator, v1::WorkerSummary::AWAY);
   worker->Drain();
   batches.Release();
   batches.AwaitEnded(1);
@@ -277,11 +279,11 @@ TEST_F(DaemonsTest, ADrainingWorkerOutlastsARestart) {
   Submit(*coordinator, request);
   batches.AwaitHeld();
   worker->Drain();
-  AwaitWorker(*coordinator, "draining");
+  AwaitWorker(*coordinator, v1::WorkerSummary::DRAINING);
   coordinator.reset();
   coordinator = NewCoordinator(address);
   ASSERT_TRUE(coordinator->Start().ok());
-  AwaitWorker(*coordinator, "draining");
+  AwaitWorker(*coordinator, v1::WorkerSummary::DRAINING);
   const auto job = Submit(*coordinator, request);
   batches.Release();
   EXPECT_THAT(jobs::ReadStory(job).results, SizeIs(2));
@@ -523,8 +525,9 @@ TEST_F(DaemonsTest, AnAdministratorOrdersJobsAndWorkers) {
   v1::WorkerRequest order;
   order.set_worker("a");
   order.set_reason("new fan");
-  EXPECT_EQ((*client)->DrainWorker(order)->state(), "draining");
-  EXPECT_EQ((*client)->ResumeWorker(order)->state(), "busy");
+  EXPECT_EQ((*client)->DrainWorker(order)->state(),
+            v1::WorkerSummary::DRAINING);
+  EXPECT_EQ((*client)->ResumeWorker(order)->state(), v1::WorkerSummary::BUSY);
   EXPECT_EQ((*client)->QuarantineWorker(order)->reason(),
             "is quarantined by an administrator: new fan");
   EXPECT_TRUE((*client)->RetryJob(job).ok());
@@ -658,7 +661,7 @@ TEST_F(DaemonsTest, AComparisonRunsOnOneWorkerAndIsListed) {
   const auto jobs = (*client)->ListJobs();
   ASSERT_TRUE(jobs.ok());
   ASSERT_EQ(jobs->jobs_size(), 1);
-  EXPECT_EQ(jobs->jobs(0).state(), "done");
+  EXPECT_EQ(jobs->jobs(0).state(), v1::JobSummary::DONE);
   EXPECT_EQ(jobs->jobs(0).finished(), 20);
   const auto workers = (*client)->ListWorkers();
   ASSERT_TRUE(workers.ok());
@@ -687,6 +690,49 @@ TEST_F(DaemonsTest, AStrangerOnTheWorkersStreamIsTurnedAway) {
     EXPECT_EQ(stream->Finish().error_code(),
               grpc::StatusCode::INVALID_ARGUMENT);
   }
+}
+
+// It says no protocol, and knows no field that came later.
+TEST_F(DaemonsTest, AWorkerOfTheVersionBeforeRunsABatch) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  const auto stub = v1::Workers::NewStub(grpc::CreateChannel(
+      coordinator->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  const auto stream = stub->Attach(&context);
+  v1::WorkerMessage message;
+  v1::WorkerHello& hello = *message.mutable_hello();
+  hello.set_worker_id("old");
+  hello.set_platform("cpu");
+  hello.set_device_count(2);
+  ASSERT_TRUE(stream->Write(message));
+  v1::CoordinatorMessage said;
+  ASSERT_TRUE(stream->Read(&said));
+  ASSERT_TRUE(said.has_welcome());
+  EXPECT_EQ(said.welcome().protocols().oldest(), base::kOldestWorkerProtocol);
+  EXPECT_EQ(said.welcome().software_version(), base::Version());
+  Rows rows;
+  absl::Status status;
+  std::jthread measuring([&] {
+    status = Measure(*coordinator, Request({"", "crash"}), &rows);
+  });
+  ASSERT_TRUE(stream->Read(&said));
+  ASSERT_TRUE(said.has_batch());
+  v1::JobUpdate& update = *message.mutable_update();
+  update.set_job_id(said.batch().job_id());
+  for (const v1::Program& program : said.batch().request().programs()) {
+    v1::ProfileResult& result = *update.mutable_event()->mutable_result();
+    result.set_key(program.key());
+    result.set_outcome(v1::CRASHED);
+    ASSERT_TRUE(stream->Write(message));
+  }
+  update.mutable_event()->mutable_finished();
+  ASSERT_TRUE(stream->Write(message));
+  measuring.join();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(rows, SizeIs(2));
+  context.TryCancel();
+  stream->Finish();
 }
 
 TEST_F(DaemonsTest, AWorkerWithoutDevicesDoesNotStart) {

@@ -107,6 +107,10 @@ bool Session::State::Take(v1::CoordinatorMessage& said, bool is_first) {
   switch (said.message_case()) {
     case v1::CoordinatorMessage::kWelcome:
       is_welcome = true;
+      base::LogInfo("the coordinator is Meshwright ",
+                    said.welcome().software_version().empty()
+                        ? "of unknown version"
+                        : said.welcome().software_version());
       leases->Connect(said.welcome(), [this](const v1::WorkerMessage& message) {
         Write(message);
       });
