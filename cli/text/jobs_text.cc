@@ -1,18 +1,41 @@
 #include "cli/text/jobs_text.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "cli/text/format.h"
 #include "cli/text/table.h"
 
 namespace meshwright::cli {
+namespace {
+
+std::string ToWords(const std::string& name) {
+  return absl::StrReplaceAll(absl::AsciiStrToLower(name), {{"_", " "}});
+}
+
+std::string FormatProgramState(const v1::JobProgram& program) {
+  return ToWords(program.state() == v1::JobProgram::DONE
+                     ? v1::Outcome_Name(program.outcome())
+                     : v1::JobProgram::State_Name(program.state()));
+}
+
+}  // namespace
+
+std::string FormatState(v1::JobSummary::State state) {
+  return ToWords(v1::JobSummary::State_Name(state));
+}
+
+std::string FormatState(v1::WorkerSummary::State state) {
+  return ToWords(v1::WorkerSummary::State_Name(state));
+}
 
 std::string FormatJobs(const std::vector<v1::JobSummary>& jobs) {
   std::vector<TableRow> rows;
   rows.reserve(jobs.size());
   for (const v1::JobSummary& job : jobs) {
-    rows.push_back({job.id(), job.owner(), job.model(), job.state(),
-                    FormatSeconds(job.age_seconds()),
+    rows.push_back({job.id(), job.owner(), job.model(),
+                    FormatState(job.state()), FormatSeconds(job.age_seconds()),
                     absl::StrCat(job.finished(), "/", job.programs()),
                     absl::StrCat(job.failed()), job.plan(), job.worker_id(),
                     job.reason()});
@@ -34,11 +57,10 @@ std::string FormatJob(const v1::JobDetails& details) {
   std::vector<TableRow> rows;
   rows.reserve(details.programs_size());
   for (const v1::JobProgram& program : details.programs()) {
-    rows.push_back(
-        {program.label().empty() ? program.key().substr(0, 12)
-                                 : program.label(),
-         program.outcome().empty() ? program.state() : program.outcome(),
-         program.worker(), program.reason()});
+    rows.push_back({program.label().empty() ? program.key().substr(0, 12)
+                                            : program.label(),
+                    FormatProgramState(program), program.worker(),
+                    program.reason()});
   }
   return absl::StrCat(FormatJobs({details.job()}), "\n",
                       FormatTable({{"program", Align::kLeft},
@@ -60,7 +82,7 @@ std::string FormatWorkers(const std::vector<v1::WorkerSummary>& workers) {
   std::vector<TableRow> rows;
   rows.reserve(workers.size());
   for (const v1::WorkerSummary& worker : workers) {
-    rows.push_back({worker.id(), worker.state(), worker.platform(),
+    rows.push_back({worker.id(), FormatState(worker.state()), worker.platform(),
                     absl::StrCat(worker.device_count()),
                     absl::StrCat(worker.programs_measured()),
                     FormatSeconds(worker.seen_seconds_ago()), worker.job_id(),

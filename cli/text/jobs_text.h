@@ -11,6 +11,10 @@
 
 namespace meshwright::cli {
 
+// "set aside"
+std::string FormatState(v1::JobSummary::State state);
+std::string FormatState(v1::WorkerSummary::State state);
+
 std::string FormatJobs(const std::vector<v1::JobSummary>& jobs);
 // The job, and its programs.
 std::string FormatJob(const v1::JobDetails& details);

@@ -11,7 +11,7 @@ v1::JobDetails MakeDetails() {
   job.set_id("job-3");
   job.set_owner("ann");
   job.set_model("llama");
-  job.set_state("running");
+  job.set_state(v1::JobSummary::RUNNING);
   job.set_age_seconds(61);
   job.set_programs(9);
   job.set_finished(4);
@@ -20,12 +20,12 @@ v1::JobDetails MakeDetails() {
   job.set_reason("tries 5 programs again in a moment");
   v1::JobProgram& program = *details.add_programs();
   program.set_key("0123456789abcdef");
-  program.set_state("done");
-  program.set_outcome("crashed");
+  program.set_state(v1::JobProgram::DONE);
+  program.set_outcome(v1::CRASHED);
   program.set_worker("gpu7");
   program.set_reason("killed by SIGSEGV");
   details.add_programs()->set_label("segment 1 rows");
-  details.mutable_programs(1)->set_state("waiting");
+  details.mutable_programs(1)->set_state(v1::JobProgram::WAITING);
   v1::JobLine& line = *details.add_log();
   line.set_seconds(1.5);
   line.set_text("lease 7.12: 9 programs to worker gpu7, try 1");
@@ -52,7 +52,7 @@ TEST(JobsTextTest, ALogHasItsTimes) {
 TEST(JobsTextTest, AWorkerIsShownWithWhyItGetsNothing) {
   v1::WorkerSummary worker;
   worker.set_id("gpu7");
-  worker.set_state("quarantined");
+  worker.set_state(v1::WorkerSummary::QUARANTINED);
   worker.set_platform("cuda");
   worker.set_device_count(8);
   worker.set_programs_measured(12);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::cli {
@@ -53,9 +54,10 @@ ordered_json Value(const Message& message, const FieldDescriptor* field,
       return one ? in.GetBool(message, field)
                  : in.GetRepeatedBool(message, field, index);
     case FieldDescriptor::CPPTYPE_ENUM:
-      return (one ? in.GetEnum(message, field)
-                  : in.GetRepeatedEnum(message, field, index))
-          ->name();
+      return absl::AsciiStrToLower(
+          (one ? in.GetEnum(message, field)
+               : in.GetRepeatedEnum(message, field, index))
+              ->name());
     case FieldDescriptor::CPPTYPE_STRING:
       return one ? in.GetString(message, field)
                  : in.GetRepeatedString(message, field, index);

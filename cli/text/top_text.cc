@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/text/format.h"
+#include "cli/text/jobs_text.h"
 #include "cli/text/json.h"
 #include "cli/text/plans_text.h"
 #include "cli/text/table.h"
@@ -23,20 +24,22 @@ std::string Count(const char* things, const Counts& counts) {
   return absl::StrCat(things, ": ", listed.empty() ? "none" : listed, "\n");
 }
 
-bool IsDone(const v1::JobSummary& job) { return job.state() == "done"; }
+bool IsDone(const v1::JobSummary& job) {
+  return job.state() == v1::JobSummary::DONE;
+}
 
 std::string FormatCounts(const TopFrame& frame) {
   Counts workers, plans, jobs;
   int64_t programs = 0, finished = 0;
   for (const v1::WorkerSummary& it : frame.workers.workers()) {
-    ++workers[it.state()];
+    ++workers[FormatState(it.state())];
   }
   for (const v1::PlanRecord& it : frame.plans.plans()) {
     ++plans[FormatPlanState(it.state())];
   }
   for (const v1::JobSummary& it : frame.jobs.jobs()) {
     if (IsDone(it)) continue;
-    ++jobs[it.state()];
+    ++jobs[FormatState(it.state())];
     programs += it.programs();
     finished += it.finished();
   }
@@ -55,7 +58,8 @@ std::string FormatBusyWorkers(const TopFrame& frame) {
     const bool runs = found != jobs.end();
     const v1::JobSummary& job = runs ? *found->second : none;
     rows.push_back(
-        {worker.id(), worker.state(), worker.job_id(), job.plan(), job.model(),
+        {worker.id(), FormatState(worker.state()), worker.job_id(), job.plan(),
+         job.model(),
          runs ? absl::StrCat(job.finished(), "/", job.programs()) : "",
          absl::StrCat(worker.programs_measured()),
          FormatSeconds(worker.seen_seconds_ago()), worker.reason()});

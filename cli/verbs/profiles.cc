@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/interrupt.h"
@@ -230,7 +231,9 @@ std::string DescribeQuarantine(const v1::QuarantineReport& report) {
   std::vector<TableRow> rows;
   for (const v1::QuarantinedProgram& it : report.programs()) {
     rows.push_back(
-        {it.key(), it.state(), absl::StrCat(it.crashes()), it.reason()});
+        {it.key(),
+         absl::AsciiStrToLower(v1::QuarantinedProgram::State_Name(it.state())),
+         absl::StrCat(it.crashes()), it.reason()});
   }
   return absl::StrCat(
       FormatTable({{"key", Align::kLeft},

@@ -102,7 +102,7 @@ Submission JobQueue::Submit(JobRequest request) {
     v1::JobProgram& state = added.programs.emplace_back();
     state.set_key(program.key());
     state.set_label(program.label());
-    state.set_state("waiting");
+    state.set_state(v1::JobProgram::WAITING);
   }
   Log(added, absl::StrCat(added.request.request.programs_size(),
                           " programs in ", added.waiting.size(), " chunks"));

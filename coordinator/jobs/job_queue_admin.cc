@@ -53,7 +53,8 @@ v1::JobSummary JobQueue::Describe(const Job& job) const {
   const JobOrigin& origin = job.request.origin;
   v1::JobSummary summary;
   summary.set_id(FormatJobId(job.id));
-  summary.set_state(job.started ? "running" : "queued");
+  summary.set_state(job.started ? v1::JobSummary::RUNNING
+                                : v1::JobSummary::QUEUED);
   summary.set_worker_id(absl::StrJoin(names, ","));
   summary.set_programs(job.request.request.programs_size());
   summary.set_finished(job.finished);
@@ -188,17 +189,19 @@ v1::WorkerSummary JobQueue::Describe(const Worker& worker) const {
   summary.set_device_count(devices.device_count);
   if (order != orders_.end() &&
       order->second.kind() == v1::WorkerOrder::QUARANTINE) {
-    summary.set_state("quarantined");
+    summary.set_state(v1::WorkerSummary::QUARANTINED);
   } else if (!worker.fault.empty()) {
-    summary.set_state("unhealthy");
+    summary.set_state(v1::WorkerSummary::UNHEALTHY);
   } else if (worker.port == nullptr) {
-    summary.set_state("away");
+    summary.set_state(v1::WorkerSummary::AWAY);
   } else if (worker.draining || order != orders_.end()) {
-    summary.set_state(worker.leases.empty() ? "drained" : "draining");
+    summary.set_state(worker.leases.empty() ? v1::WorkerSummary::DRAINED
+                                            : v1::WorkerSummary::DRAINING);
   } else if (!standings_.FindReason(name, clock_->Now()).empty()) {
-    summary.set_state("set aside");
+    summary.set_state(v1::WorkerSummary::SET_ASIDE);
   } else {
-    summary.set_state(worker.running.has_value() ? "busy" : "idle");
+    summary.set_state(worker.running.has_value() ? v1::WorkerSummary::BUSY
+                                                 : v1::WorkerSummary::IDLE);
   }
   summary.set_reason(FindObstacle(worker));
   if (worker.running.has_value()) {

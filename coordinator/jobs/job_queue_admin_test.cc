@@ -80,16 +80,16 @@ TEST_F(AdminTest, AJobIsShownProgramByProgramAndRemembered) {
   crash.set_reason("killed by SIGSEGV");
   crash.set_log("stack of the plugin");
   a.Report(crash);
-  EXPECT_EQ(queue_.GetJob(job.id)->programs(1).state(), "leased");
+  EXPECT_EQ(queue_.GetJob(job.id)->programs(1).state(), v1::JobProgram::LEASED);
   a.Report("p1");
   const auto details = queue_.GetJob(job.id);
   ASSERT_TRUE(details.ok()) << details.status();
-  EXPECT_EQ(details->job().state(), "done");
+  EXPECT_EQ(details->job().state(), v1::JobSummary::DONE);
   ASSERT_EQ(details->programs_size(), 2);
   EXPECT_EQ(details->programs(0).label(), "segment 1 rows");
-  EXPECT_EQ(details->programs(0).outcome(), "crashed");
+  EXPECT_EQ(details->programs(0).outcome(), v1::CRASHED);
   EXPECT_EQ(details->programs(0).reason(), "killed by SIGSEGV");
-  EXPECT_EQ(details->programs(1).outcome(), "measured");
+  EXPECT_EQ(details->programs(1).outcome(), v1::MEASURED);
   EXPECT_EQ(details->programs(1).worker(), "a");
   std::string log;
   for (const v1::JobLine& line : details->log()) log += line.text() + "\n";
@@ -137,16 +137,17 @@ TEST_F(AdminTest, ADrainedWorkerEndsItsLeaseAndStaysAttached) {
   const Submission second = queue_.Submit(Asked(1));
   const auto draining = Order("a", v1::WorkerOrder::DRAIN, "new fan");
   ASSERT_TRUE(draining.ok()) << draining.status();
-  EXPECT_EQ(draining->state(), "draining");
+  EXPECT_EQ(draining->state(), v1::WorkerSummary::DRAINING);
   EXPECT_EQ(draining->reason(), "is drained by an administrator: new fan");
   a.RunAll();
   EXPECT_THAT(a.leases(), SizeIs(1));
   EXPECT_THAT(a.closed(), IsEmpty());
-  EXPECT_EQ(queue_.Workers()[0].state(), "drained");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::DRAINED);
   EXPECT_THAT(ReadReason(second), HasSubstr("worker a is drained by an"));
   a.Attach();  // it holds for the name
   EXPECT_THAT(a.leases(), SizeIs(1));
-  EXPECT_EQ(Order("a", v1::WorkerOrder::RESUME, "")->state(), "busy");
+  EXPECT_EQ(Order("a", v1::WorkerOrder::RESUME, "")->state(),
+            v1::WorkerSummary::BUSY);
   EXPECT_THAT(a.leases(), SizeIs(2));
 }
 
@@ -169,7 +170,7 @@ TEST_F(AdminTest, AQuarantinedWorkersLeaseIsTakenBack) {
   bad.Report("p0");
   good.Attach();
   EXPECT_EQ(Order("bad", v1::WorkerOrder::QUARANTINE, "throttles")->state(),
-            "quarantined");
+            v1::WorkerSummary::QUARANTINED);
   EXPECT_THAT(bad.cancelled(), ElementsAre(bad.leases()[0].first));
   ASSERT_THAT(good.leases(), SizeIs(1));
   bad.Report("p1", v1::CRASHED);  // no longer heard
@@ -197,8 +198,9 @@ TEST_F(AdminTest, AWorkerThatIsSetAsideIsResumed) {
   queue_.Submit(Asked(1));
   a.Lose();
   a.Lose();
-  EXPECT_EQ(queue_.Workers()[0].state(), "set aside");
-  EXPECT_EQ(Order("a", v1::WorkerOrder::RESUME, "")->state(), "busy");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::SET_ASIDE);
+  EXPECT_EQ(Order("a", v1::WorkerOrder::RESUME, "")->state(),
+            v1::WorkerSummary::BUSY);
 }
 
 TEST(JobIdTest, ATextIsReadAsItWasWritten) {

@@ -99,7 +99,7 @@ TEST_F(FailuresTest, AWorkerThatLosesBatchesBeforeTheirFirstProgramIsSetAside) {
   bad.Lose();
   EXPECT_THAT(bad.leases(), SizeIs(2));
   const v1::WorkerSummary worker = queue_.Workers()[0];
-  EXPECT_EQ(worker.state(), "set aside");
+  EXPECT_EQ(worker.state(), v1::WorkerSummary::SET_ASIDE);
   EXPECT_THAT(worker.reason(), HasSubstr("lost 2 batches"));
   EXPECT_THAT(worker.reason(), HasSubstr("attached again without it"));
   const auto nobody = queue_.MatchWorker(MakeJob(1).request.device(), nullptr);
@@ -122,7 +122,7 @@ TEST_F(FailuresTest, AWorkerThatIsSetAsideIsProbed) {
   Pass(absl::Seconds(1));
   ASSERT_THAT(a.leases(), SizeIs(3));
   a.RunAll();
-  EXPECT_EQ(queue_.Workers()[0].state(), "idle");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::IDLE);
   EXPECT_THAT(queue_.Workers()[0].reason(), IsEmpty());
   EXPECT_THAT(ReadStory(job).results, SizeIs(1));
 }
@@ -135,7 +135,7 @@ TEST_F(FailuresTest, AWorkerWithAFaultGivesItsLeaseBackAndGetsNone) {
     ASSERT_THAT(ill.leases(), SizeIs(i + 1));
     queue_.SetFault(ill.id(), "process 7 does not die");
     ill.Finish("process 7 does not die");
-    EXPECT_EQ(queue_.Workers()[0].state(), "unhealthy");
+    EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::UNHEALTHY);
     EXPECT_THAT(queue_.Workers()[0].reason(), HasSubstr("does not die"));
     Pass(absl::Seconds(5));
     EXPECT_THAT(ill.leases(), SizeIs(i + 1));

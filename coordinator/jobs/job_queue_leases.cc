@@ -107,7 +107,7 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
                    lease.worker_name, ", try ", lease.chunk.tries + 1),
       &lease);
   for (const int program : lease.chunk.programs) {
-    job.programs[program].set_state("leased");
+    job.programs[program].set_state(v1::JobProgram::LEASED);
     job.programs[program].set_worker(lease.worker_name);
   }
   worker.leases.insert(lease_id);
@@ -158,7 +158,7 @@ void JobQueue::Bind(Lease& lease, Job& job) {
                    " of its programs since before the restart"),
       &lease);
   for (const int program : lease.chunk.programs) {
-    job.programs[program].set_state("leased");
+    job.programs[program].set_state(v1::JobProgram::LEASED);
     job.programs[program].set_worker(lease.worker_name);
   }
   lease.job = job.id;
@@ -217,15 +217,17 @@ void JobQueue::TakeResult(Lease& lease, Job& job,
 void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
   ++job.finished;
   v1::JobProgram& state = job.programs[job.by_key.at(result.key())];
-  state.set_state("done");
-  state.set_outcome(absl::AsciiStrToLower(v1::Outcome_Name(result.outcome())));
+  state.set_state(v1::JobProgram::DONE);
+  state.set_outcome(result.outcome());
   state.set_reason(result.reason());
   if (!result.worker().empty()) state.set_worker(result.worker());
   if (result.outcome() != v1::MEASURED && result.outcome() != v1::PRUNED) {
     ++job.failed;
-    Log(job, absl::StrCat("program ",
-                          state.label().empty() ? result.key() : state.label(),
-                          ": ", state.outcome(), ": ", result.reason()));
+    Log(job,
+        absl::StrCat("program ",
+                     state.label().empty() ? result.key() : state.label(), ": ",
+                     absl::AsciiStrToLower(v1::Outcome_Name(result.outcome())),
+                     ": ", result.reason()));
     const std::string& log = result.log();
     if (!log.empty())
       Keep(job, log.substr(log.size() - std::min(log.size(), kMaxLogBytes)));
@@ -276,7 +278,7 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
   Job* const job = Find(lease.job);
   if (job == nullptr || lease.chunk.programs.empty()) return;
   for (const int program : lease.chunk.programs) {
-    job->programs[program].set_state("waiting");
+    job->programs[program].set_state(v1::JobProgram::WAITING);
     job->programs[program].clear_worker();
   }
   if (ending == Ending::kGivenBack) {
@@ -350,7 +352,7 @@ void JobQueue::FinishJob(Job& job, absl::Status status) {
                         job.failed, " failed: ", status.ToString()));
   v1::JobDetails details = DescribeInFull(job);
   v1::JobSummary& summary = *details.mutable_job();
-  summary.set_state("done");
+  summary.set_state(v1::JobSummary::DONE);
   summary.set_reason(std::string(status.message()));
   summary.clear_worker_id();
   done_.push_back(std::move(details));

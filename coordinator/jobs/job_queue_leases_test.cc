@@ -30,13 +30,13 @@ TEST_F(LeasesTest, AWorkerGoesOnWithItsLeaseWhenItIsBack) {
   EXPECT_EQ(a.leases()[0].first, (LeaseId{7, 1}));
   a.Report("p0");
   a.Detach("the connection ended");
-  EXPECT_EQ(queue_.Workers()[0].state(), "away");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::AWAY);
   b.Attach();
   Pass(absl::Seconds(10));
   EXPECT_THAT(b.leases(), IsEmpty());
   a.Attach({a.Held()});
   EXPECT_THAT(a.welcome().resumed, ElementsAre(LeaseId{7, 1}));
-  EXPECT_EQ(queue_.Workers()[1].state(), "busy");
+  EXPECT_EQ(queue_.Workers()[1].state(), v1::WorkerSummary::BUSY);
   a.RunAll();  // tells p0 once more
   EXPECT_THAT(a.leases(), SizeIs(1));
   EXPECT_THAT(b.leases(), IsEmpty());
@@ -85,7 +85,7 @@ TEST_F(LeasesTest, AWorkerThatDrainsHandsInAndGetsNothingNew) {
   a.description().is_draining = true;
   a.Attach({a.Held(/*is_over=*/true)});
   EXPECT_THAT(a.closed(), IsEmpty());
-  EXPECT_EQ(queue_.Workers()[0].state(), "draining");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::DRAINING);
   a.RunAll();
   EXPECT_THAT(a.leases(), SizeIs(1));
   EXPECT_THAT(a.closed(), ElementsAre(absl::OkStatus()));
@@ -268,7 +268,7 @@ TEST_F(RestartTest, ResultsOfALeaseThatIsOverAreUsedToo) {
   a.Recall(earlier_.Held().id, earlier_.request());
   a.Report("p0");
   a.Finish("its lease ended");
-  EXPECT_EQ(queue_.Workers()[0].state(), "idle");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::IDLE);
   queue_.Tick();
   EXPECT_THAT(a.acknowledged(), IsEmpty());
   {
@@ -352,7 +352,8 @@ TEST(EpochTest, ALeaseThatIsClaimedBeforeItsEpochBeginsIsRefused) {
   queue.BeginEpoch(7);
   EXPECT_THAT(a.cancelled(), ElementsAre(LeaseId{7, 1}));
   EXPECT_THAT(a.acknowledged(), ElementsAre(LeaseId{7, 1}));
-  EXPECT_EQ(queue.Workers()[0].state(), "busy");  // with the other
+  EXPECT_EQ(queue.Workers()[0].state(),
+            v1::WorkerSummary::BUSY);  // with the other
   JobRequest request = MakeJob(1, "q");
   request.origin.was_taken_over = true;
   const Submission job = queue.Submit(request);

@@ -46,7 +46,7 @@ TEST_F(JobQueueTest, WorkersShareOneJobInEvenChunks) {
   const Story story = Read(job);
   EXPECT_TRUE(story.status.ok());
   EXPECT_THAT(story.results, SizeIs(6));
-  EXPECT_EQ(queue_.Jobs()[0].state(), "done");
+  EXPECT_EQ(queue_.Jobs()[0].state(), v1::JobSummary::DONE);
   EXPECT_EQ(queue_.Workers()[0].programs_measured(), 3);
 }
 
@@ -257,7 +257,7 @@ TEST_F(JobQueueTest, NoFittingWorkerEndsTheJobAfterTheGrace) {
   clock_.Advance(absl::Seconds(14));
   queue_.Heartbeat(a.id());
   queue_.Tick();
-  EXPECT_EQ(queue_.Jobs()[0].state(), "queued");
+  EXPECT_EQ(queue_.Jobs()[0].state(), v1::JobSummary::QUEUED);
   clock_.Advance(absl::Seconds(1));
   queue_.Tick();
   const absl::Status status = Read(job).status;
@@ -271,7 +271,7 @@ TEST_F(JobQueueTest, ADrainingWorkerEndsItsLeaseAndIsClosed) {
   a.Attach();
   const Submission job = queue_.Submit(Programs(8));
   queue_.Drain(a.id());
-  EXPECT_EQ(queue_.Workers()[0].state(), "draining");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::DRAINING);
   a.RunAll();
   ASSERT_THAT(a.closed(), SizeIs(1));
   EXPECT_TRUE(a.closed()[0].ok());
@@ -366,7 +366,7 @@ TEST_F(JobQueueTest, WhoCannotKeepAResultEndsTheMeasuring) {
   measuring.join();
   EXPECT_EQ(status.message(), "full");
   EXPECT_EQ(taken, 1);
-  EXPECT_EQ(queue_.Jobs()[0].state(), "done");
+  EXPECT_EQ(queue_.Jobs()[0].state(), v1::JobSummary::DONE);
 }
 
 TEST_F(JobQueueTest, WhereNoneFitsFiveAreNamed) {

@@ -65,6 +65,10 @@ void AddPlans(store::PlanStore& plans, Families& families) {
              "state", by_name);
 }
 
+std::string NameState(v1::WorkerSummary::State state) {
+  return absl::AsciiStrToLower(v1::WorkerSummary::State_Name(state));
+}
+
 void AddQueue(const jobs::JobQueue& queue, Families& families) {
   const jobs::QueueCounts counts = queue.Count();
   Add(families, "meshwright_programs_waiting",
@@ -73,11 +77,13 @@ void AddQueue(const jobs::JobQueue& queue, Families& families) {
   Add(families, "meshwright_programs_leased",
       "Programs that a worker has, without a result so far.",
       static_cast<double>(counts.programs_leased));
-  // Those that every coordinator has; others come by themselves.
-  std::map<std::string, int64_t> workers = {
-      {"busy", 0}, {"draining", 0}, {"idle", 0}};
+  std::map<std::string, int64_t> workers;
+  for (int i = v1::WorkerSummary::IDLE; i <= v1::WorkerSummary::QUARANTINED;
+       ++i) {
+    workers[NameState(static_cast<v1::WorkerSummary::State>(i))] = 0;
+  }
   for (const v1::WorkerSummary& worker : queue.Workers()) {
-    ++workers[worker.state()];
+    ++workers[NameState(worker.state())];
   }
   AddByLabel(families, "meshwright_workers", "Workers, by state.", "state",
              workers);

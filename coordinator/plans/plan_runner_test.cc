@@ -330,9 +330,9 @@ TEST_F(PlanRunnerTest, AnOrderHoldsAfterARestart) {
   queue_.SetOrders({});  // as the next coordinator's begins
   const auto runner = NewRunner();
   SteppedWorker worker(&queue_);
-  EXPECT_EQ(queue_.Workers()[0].state(), "drained");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::DRAINED);
   order.set_kind(v1::WorkerOrder::RESUME);
-  EXPECT_EQ(runner->Order(order)->state(), "idle");
+  EXPECT_EQ(runner->Order(order)->state(), v1::WorkerSummary::IDLE);
   EXPECT_THAT(*plans_.ListOrders(), IsEmpty());
 }
 
@@ -383,7 +383,7 @@ TEST_F(PlanRunnerTest, TwoOrdersAtOnceEndInTheSameOrderEverywhere) {
     plans.AwaitFirst();
     EXPECT_TRUE(runner.Order(resume).ok());
   }
-  EXPECT_EQ(queue_.Workers()[0].state(), "idle");
+  EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::IDLE);
   EXPECT_THAT(*plans.ListOrders(), IsEmpty());
 }
 

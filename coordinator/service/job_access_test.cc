@@ -11,7 +11,7 @@ using security::Role;
 v1::JobSummary MakeJob() {
   v1::JobSummary job;
   job.set_id("job-3");
-  job.set_state("running");
+  job.set_state(v1::JobSummary::RUNNING);
   job.set_owner("token:ann");
   job.set_namespace_("vision");
   job.set_model("secret model");
@@ -35,7 +35,7 @@ TEST(JobAccessTest, OthersSeeThatThereIsOne) {
   const v1::JobSummary seen =
       ShowTo({"token:eve", "speech", {Role::kSubmit}}, MakeJob());
   EXPECT_EQ(seen.id(), "job-3");
-  EXPECT_EQ(seen.state(), "running");
+  EXPECT_EQ(seen.state(), v1::JobSummary::RUNNING);
   EXPECT_THAT(seen.ShortDebugString(),
               testing::Not(testing::HasSubstr("secret")));
   EXPECT_EQ(seen.owner(), "");

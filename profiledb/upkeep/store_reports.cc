@@ -17,16 +17,16 @@ std::string NameQuality(v1::Quality quality) {
              : absl::AsciiStrToLower(v1::Quality_Name(quality));
 }
 
-const char* NameState(QuarantineState state) {
+v1::QuarantinedProgram::State ReportState(QuarantineState state) {
   switch (state) {
     case QuarantineState::kCrashing:
-      return "crashing";
+      return v1::QuarantinedProgram::CRASHING;
     case QuarantineState::kQuarantined:
-      return "quarantined";
+      return v1::QuarantinedProgram::QUARANTINED;
     case QuarantineState::kDamaged:
-      return "damaged";
+      return v1::QuarantinedProgram::DAMAGED;
   }
-  return "";
+  return v1::QuarantinedProgram::STATE_UNSPECIFIED;
 }
 
 v1::KeptMeasurement ReportKept(const KeptRow& row) {
@@ -77,7 +77,7 @@ absl::StatusOr<v1::QuarantineReport> ReportQuarantine(ProfileStore& store) {
   for (const QuarantineEntry& entry : entries) {
     v1::QuarantinedProgram& it = *report.add_programs();
     it.set_key(entry.key);
-    it.set_state(NameState(entry.state));
+    it.set_state(ReportState(entry.state));
     it.set_crashes(entry.crashes);
     it.set_reason(entry.reason);
     it.set_log(entry.log);

@@ -34,7 +34,8 @@ TEST(StoreReportsTest, RowsAreCountedByOutcomeQualityAndMachine) {
   const v1::QuarantineReport quarantine = *ReportQuarantine(store);
   ASSERT_EQ(quarantine.programs_size(), 1);
   EXPECT_EQ(quarantine.programs(0).key(), MakeKey("d"));
-  EXPECT_EQ(quarantine.programs(0).state(), "quarantined");
+  EXPECT_EQ(quarantine.programs(0).state(),
+            v1::QuarantinedProgram::QUARANTINED);
   EXPECT_EQ(quarantine.programs(0).reason(), "it crashes");
 }
 

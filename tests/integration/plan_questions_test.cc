@@ -107,7 +107,7 @@ class PlanQuestionsTest : public testing::Test {
     const auto has_it = [&] {
       const auto workers = coordinator_->queue().Workers();
       return std::any_of(workers.begin(), workers.end(), [&](const auto& it) {
-        return it.id() == name && it.state() == "idle";
+        return it.id() == name && it.state() == v1::WorkerSummary::IDLE;
       });
     };
     while (has_it() != is_there) std::this_thread::yield();

@@ -73,7 +73,8 @@ bool HasWorker(PlanningClient& client, const std::string& name) {
   return listed.ok() &&
          std::any_of(listed->workers().begin(), listed->workers().end(),
                      [&](const v1::WorkerSummary& worker) {
-                       return worker.id() == name && worker.state() == "idle";
+                       return worker.id() == name &&
+                              worker.state() == v1::WorkerSummary::IDLE;
                      });
 }
 
