@@ -54,7 +54,8 @@ absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices) {
   if (absl::SimpleAtoi(text, &count)) {
     if (count < 1 || count > kMaxDevices) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "--devices is ", text, ", but a worker has 1 to ", kMaxDevices));
+          "--devices is ", text, ", but a worker has 1 to ", kMaxDevices,
+          is_cpu ? "" : absl::StrCat("; GPU ", text, " alone is ", text, ",")));
     }
     devices.set_device_count(count);
     return absl::OkStatus();

@@ -59,6 +59,7 @@ TEST_F(DeviceChoiceTest, WhatIsNoDeviceIsRefused) {
   EXPECT_THAT(Choose("cuda", ",").message(), HasSubstr("names no device"));
   EXPECT_THAT(Choose("cpu", "0,1").message(), HasSubstr("have no names"));
   EXPECT_THAT(Choose("cpu", "0").message(), HasSubstr("has 1 to 4096"));
+  EXPECT_THAT(Choose("cuda", "0").message(), HasSubstr("GPU 0 alone is 0,"));
 }
 
 }  // namespace
