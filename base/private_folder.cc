@@ -1,4 +1,4 @@
-#include "worker/sandbox/private_folder.h"
+#include "base/private_folder.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace meshwright::worker::sandbox {
+namespace meshwright::base {
 namespace {
 
 // Below 0: no folder, or a link.
@@ -138,4 +138,4 @@ int PrivateFolder::Sweep(const std::string& parent, const std::string& prefix) {
   return swept;
 }
 
-}  // namespace meshwright::worker::sandbox
+}  // namespace meshwright::base

@@ -7,8 +7,8 @@
 // left alone.
 // Threads: any; one object in one thread. Errors: errno's, in one sentence with
 // the folder. Ownership: the destructor removes the folder and all in it.
-#ifndef MESHWRIGHT_WORKER_SANDBOX_PRIVATE_FOLDER_H_
-#define MESHWRIGHT_WORKER_SANDBOX_PRIVATE_FOLDER_H_
+#ifndef MESHWRIGHT_BASE_PRIVATE_FOLDER_H_
+#define MESHWRIGHT_BASE_PRIVATE_FOLDER_H_
 
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace meshwright::worker::sandbox {
+namespace meshwright::base {
 
 class PrivateFolder {
  public:
@@ -49,6 +49,6 @@ class PrivateFolder {
   absl::Status locked_;
 };
 
-}  // namespace meshwright::worker::sandbox
+}  // namespace meshwright::base
 
-#endif  // MESHWRIGHT_WORKER_SANDBOX_PRIVATE_FOLDER_H_
+#endif  // MESHWRIGHT_BASE_PRIVATE_FOLDER_H_

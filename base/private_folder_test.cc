@@ -1,4 +1,4 @@
-#include "worker/sandbox/private_folder.h"
+#include "base/private_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 
-namespace meshwright::worker::sandbox {
+namespace meshwright::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -114,4 +114,4 @@ TEST_F(PrivateFolderTest, WhereNoneCanBeMadeIsSaid) {
 }
 
 }  // namespace
-}  // namespace meshwright::worker::sandbox
+}  // namespace meshwright::base

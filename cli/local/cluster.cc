@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/private_folder.h"
 #include "base/status_macros.h"
 #include "coordinator/answers/answers.h"
-#include "worker/sandbox/private_folder.h"
 #include "worker/service/runner_batches.h"
 
 namespace meshwright::cli {
 
-using worker::sandbox::PrivateFolder;
+using base::PrivateFolder;
 
 absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
     Options options) {

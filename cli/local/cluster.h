@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/private_folder.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/metrics/figures.h"
 #include "coordinator/security/audit_log.h"
@@ -25,7 +26,6 @@
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/job.pb.h"
-#include "worker/sandbox/private_folder.h"
 #include "worker/service/worker.h"
 
 namespace meshwright::cli {
@@ -62,7 +62,7 @@ class LocalCluster {
  private:
   LocalCluster() = default;
 
-  std::unique_ptr<worker::sandbox::PrivateFolder> folder_;  // of the socket
+  std::unique_ptr<base::PrivateFolder> folder_;  // of the socket
   std::unique_ptr<metrics::Figures> figures_;
   std::unique_ptr<store::ObservedProfileStore> observed_;
   std::unique_ptr<daemon::Coordinator> coordinator_;

@@ -15,12 +15,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/private_folder.h"
 #include "base/status_macros.h"
 #include "worker/sandbox/child_process.h"
 #include "worker/sandbox/environment.h"
 #include "worker/sandbox/event_stream.h"
 #include "worker/sandbox/memory_group.h"
-#include "worker/sandbox/private_folder.h"
 #include "worker/sandbox/progress_page.h"
 #include "worker/sandbox/restrictions.h"
 #include "worker/timing/protocol.h"
@@ -102,7 +102,7 @@ class BatchRun {
   const std::string runner_;
   // The job file of the present child and what the children of the batch
   // compiled. Nobody else may write there: the children run what they find.
-  std::unique_ptr<PrivateFolder> folder_;
+  std::unique_ptr<base::PrivateFolder> folder_;
   absl::StatusOr<std::unique_ptr<MemoryGroup>> memory_ =
       absl::UnavailableError("it was not tried");
   StopSignal stop_;
@@ -135,10 +135,11 @@ absl::Status BatchRun::CheckKeys() {
 
 absl::Status BatchRun::Run() {
   RETURN_IF_ERROR(CheckKeys());
-  ASSIGN_OR_RETURN(folder_, PrivateFolder::Make(options_.scratch_folder.empty()
-                                                    ? ScratchFolder()
-                                                    : options_.scratch_folder,
-                                                kFolderPrefix));
+  ASSIGN_OR_RETURN(folder_,
+                   base::PrivateFolder::Make(options_.scratch_folder.empty()
+                                                 ? ScratchFolder()
+                                                 : options_.scratch_folder,
+                                             kFolderPrefix));
   memory_ = MemoryGroup::Make(ComputeRunnerMemoryLimit(), options_.root);
   while (true) {
     const v1::RunnerRequest rest = Rest();
@@ -400,7 +401,7 @@ absl::Status RunBatch(const v1::RunnerRequest& request,
 }
 
 int SweepJobFolders() {
-  return PrivateFolder::Sweep(ScratchFolder(), kFolderPrefix);
+  return base::PrivateFolder::Sweep(ScratchFolder(), kFolderPrefix);
 }
 
 absl::StatusOr<std::string> FindRunner() {

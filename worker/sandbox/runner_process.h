@@ -17,8 +17,8 @@
 //
 // Confinement: the child restricts itself (restrictions.h) and gets a memory
 // group (memory_group.h), a stated environment (environment.h) and a folder of
-// its own (private_folder.h). Ready names each measure, and whether it holds; a
-// machine that refuses one still measures.
+// its own (base/private_folder.h). Ready names each measure, and whether it
+// holds; a machine that refuses one still measures.
 // In → Out: `on_event` gets Ready once, every Started and Waiting, exactly one
 // Result per program, and Finished last if the batch was done.
 // Threads: RunBatch blocks its thread, which must live until it returns;
