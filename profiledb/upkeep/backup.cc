@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/private_folder.h"
 #include "base/status_macros.h"
 #include "profiledb/open.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
@@ -17,6 +18,8 @@
 
 namespace meshwright::store {
 namespace {
+
+constexpr char kFolderPrefix[] = "meshwright-backup-";
 
 absl::Status CopyToFile(const std::string& url, const std::string& file,
                         const BackupOptions& options) {
@@ -75,17 +78,15 @@ absl::StatusOr<v1::BackupReport> BackUpStore(const std::string& store,
 
 absl::StatusOr<std::unique_ptr<OutgoingBackup>> OutgoingBackup::Make(
     const std::string& store) {
-  std::string folder =
-      absl::StrCat(base::FindTemporaryFolder(), "/meshwright-backup-XXXXXX");
-  if (mkdtemp(folder.data()) == nullptr) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", folder));
-  }
-  const std::string name = folder + "/store.db";
+  const std::string parent = base::FindTemporaryFolder();
+  base::PrivateFolder::Sweep(parent, kFolderPrefix);
+  ASSIGN_OR_RETURN(auto folder,
+                   base::PrivateFolder::Make(parent, kFolderPrefix));
+  const std::string name = folder->path() + "/store.db";
   absl::StatusOr<v1::BackupReport> report = BackUpStore(store, name);
   base::OwnedFile file(report.ok() ? std::fopen(name.c_str(), "rbe") : nullptr);
   const int error = errno;
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
+  folder.reset();
   RETURN_IF_ERROR(report.status());
   if (file == nullptr) {
     return absl::ErrnoToStatus(error, absl::StrCat("cannot read ", name));

@@ -38,8 +38,8 @@ absl::StatusOr<v1::BackupReport> BackUpStore(const std::string& store,
                                              const BackupOptions& options = {});
 
 // A copy that goes to another process in pieces. It lies in the temporary
-// folder (TMPDIR) without a name, and is gone with its object. A process that
-// is killed in Make leaves a folder meshwright-backup-* there.
+// folder (TMPDIR) without a name, and is gone with its object. What a process
+// that was killed in Make left there, the next Make removes.
 // Threads: one at a time.
 class OutgoingBackup {
  public:

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
@@ -54,6 +55,22 @@ TEST_F(BackupTest, ACopyIsAStore) {
   EXPECT_EQ(copy->Count()->profiles.at(v1::MEASURED), 50);
   EXPECT_EQ(*copy->LookupProgram(MakeKey("p")), "module");
   EXPECT_TRUE(copy->Verify()->empty());
+}
+
+// The folder of a process that was killed in the middle has no lock.
+TEST_F(BackupTest, TheNextOneRemovesWhatAKilledOneLeft) {
+  Fill(file_.path(), 5);
+  const std::string folder = testing::TempDir() + "/backup_test.tmp";
+  const std::string left = folder + "/meshwright-backup-abcdef";
+  std::filesystem::create_directories(left);
+  ASSERT_TRUE(base::WriteFile(left + "/store.db", "half").ok());
+  ASSERT_EQ(setenv("TMPDIR", folder.c_str(), 1), 0);
+  const auto backup = OutgoingBackup::Make(file_.path());
+  unsetenv("TMPDIR");
+  ASSERT_TRUE(backup.ok()) << backup.status();
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_EQ((*backup)->Read(1 << 20)->size(), (*backup)->report().bytes());
+  std::filesystem::remove_all(folder);
 }
 
 // Another process records all the time: the copy is of one moment, whole.
