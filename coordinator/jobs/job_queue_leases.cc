@@ -347,9 +347,10 @@ void JobQueue::FinishJob(Job& job, absl::Status status) {
       worker->second.port->Cancel(id);
     }
   }
-  Log(job, absl::StrCat(job.finished, " of ",
-                        job.request.request.programs_size(), " programs done, ",
-                        job.failed, " failed: ", status.ToString()));
+  Log(job, absl::StrCat(
+               job.finished, " of ", job.request.request.programs_size(),
+               " programs done, ", job.failed, " failed: ",
+               status.ToString(absl::StatusToStringMode::kWithNoExtraData)));
   v1::JobDetails details = DescribeInFull(job);
   v1::JobSummary& summary = *details.mutable_job();
   summary.set_state(v1::JobSummary::DONE);

@@ -438,7 +438,9 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Append(store::PlanId id,
     const auto running = running_.find(id);
     if (running != running_.end()) running->second.request_stop();
   } else {
-    base::LogWarning(store::FormatPlanId(id), ": ", record.status().ToString());
+    base::LogWarning(
+        store::FormatPlanId(id), ": ",
+        record.status().ToString(absl::StatusToStringMode::kWithNoExtraData));
   }
   return record;
 }
@@ -555,7 +557,9 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
       aside = put_aside_.at(id).reason;
     }
   }
-  base::LogInfo(store::FormatPlanId(id), ": ", plan.status().ToString());
+  base::LogInfo(
+      store::FormatPlanId(id), ": ",
+      plan.status().ToString(absl::StatusToStringMode::kWithNoExtraData));
   absl::Status written;
   if (plan.ok()) {
     base::Failpoint("plan.made");

@@ -320,6 +320,32 @@ TEST_F(SecurityTest, AWatchEndsWhenItsTokenIsRevoked) {
   EXPECT_THAT(status.error_message(), HasSubstr("ask its administrator"));
 }
 
+// The plan belongs to its namespace, not to the call that asked for it.
+TEST_F(SecurityTest, APlanOutlivesTheTokenThatSubmittedIt) {
+  const std::string text =
+      AddToken({Role::kSubmit, Role::kRead}, absl::Hours(1));
+  StartWithTokens();
+  const auto client =
+      PlanningClient::Connect(coordinator_->address(), With(text));
+  ASSERT_TRUE(client.ok()) << client.status();
+  v1::SubmitPlanRequest request;
+  request.mutable_request()->set_hlo_module("module");
+  const auto plan = (*client)->SubmitPlan(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  clock_.Advance(absl::Hours(2));
+  const absl::Status late = (*client)->GetPlan(plan->id()).status();
+  EXPECT_TRUE(absl::IsUnauthenticated(late)) << late;
+  EXPECT_THAT(std::string(late.message()), HasSubstr("expired at"));
+  const auto next = PlanningClient::Connect(
+      coordinator_->address(), With(AddToken({Role::kRead}, absl::Hours(1))));
+  ASSERT_TRUE(next.ok()) << next.status();
+  ASSERT_TRUE(coordinator_->Reload().ok());
+  const auto read = (*next)->GetPlan(plan->id());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_NE(read->state(), v1::FAILED) << read->reason();
+  EXPECT_NE(read->state(), v1::CANCELLED);
+}
+
 TEST_F(SecurityTest, ASubmissionBeyondTheQuotaIsRefused) {
   const std::string text = AddToken({Role::kSubmit}, absl::Hours(1));
   ASSERT_TRUE(
