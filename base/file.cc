@@ -53,6 +53,23 @@ absl::Status WriteFile(const std::string& path, std::string_view content) {
   return file.Commit();
 }
 
+absl::Status WriteFiles(const std::string& folder,
+                        const std::vector<NamedFile>& files) {
+  for (const NamedFile& file : files) {
+    const std::filesystem::path path =
+        std::filesystem::path(folder) / file.name;
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot make the folder ", path.parent_path().string(),
+                       ": ", error.message()));
+    }
+    RETURN_IF_ERROR(WriteFile(path.string(), file.content));
+  }
+  return absl::OkStatus();
+}
+
 std::string FindTemporaryFolder() {
   std::error_code error;
   const std::filesystem::path folder =

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -19,6 +20,16 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // Writes a sibling and renames it, so that a reader sees the old or the new
 // content and a full disk loses nothing.
 absl::Status WriteFile(const std::string& path, std::string_view content);
+
+// A file by its path within a folder.
+struct NamedFile {
+  std::string name;
+  std::string content;
+};
+
+// Makes `folder`, and the folders in it, where they are missing.
+absl::Status WriteFiles(const std::string& folder,
+                        const std::vector<NamedFile>& files);
 
 // $TMPDIR, or /tmp where that is no folder.
 std::string FindTemporaryFolder();

@@ -42,6 +42,12 @@ absl::Status CheckWritable(const std::string& path) {
       absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
 }
 
+absl::Status WriteModules(const std::string& output,
+                          const std::vector<base::NamedFile>& files) {
+  return files.size() == 1 ? base::WriteFile(output, files.front().content)
+                           : base::WriteFiles(output, files);
+}
+
 absl::StatusOr<std::string> LoadModel(const std::string& path) {
   ASSIGN_OR_RETURN(std::string model, base::ReadFile(path));
   if (model.empty()) {

@@ -6,9 +6,11 @@
 #define MESHWRIGHT_CLI_FLAGS_PLAN_FILE_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/file.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::cli {
@@ -19,6 +21,11 @@ absl::StatusOr<v1::Plan> LoadPlan(const std::string& path);
 
 // Whether a result could be written there later; asked before long work.
 absl::Status CheckWritable(const std::string& path);
+
+// What a plan is run from: its one module becomes the file `output`, and the
+// files of a launch lie in a folder of that name.
+absl::Status WriteModules(const std::string& output,
+                          const std::vector<base::NamedFile>& files);
 
 // A model file, with the sentence for one that is missing or empty.
 absl::StatusOr<std::string> LoadModel(const std::string& path);

@@ -256,4 +256,21 @@ std::string DescribePlan(const v1::Plan& plan) {
   return text;
 }
 
+std::string FormatModules(const std::string& output,
+                          const std::vector<base::NamedFile>& files,
+                          bool as_json) {
+  const bool is_launch = files.size() > 1;
+  if (as_json) {
+    nlohmann::ordered_json report = {{"output", output}};
+    if (is_launch) report["modules"] = files.size() - 1;
+    size_t bytes = 0;
+    for (const base::NamedFile& file : files) bytes += file.content.size();
+    report["bytes"] = bytes;
+    return report.dump(2) + "\n";
+  }
+  return is_launch ? absl::StrCat("wrote ", files.size() - 1, " modules and ",
+                                  output, "/manifest.json\n")
+                   : absl::StrCat("wrote ", output, "\n");
+}
+
 }  // namespace meshwright::cli

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "base/file.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::cli {
@@ -16,6 +18,11 @@ std::string PlanToJsonText(const v1::Plan& plan);
 
 // A page: the predicted figures, then stages, segments and arguments.
 std::string DescribePlan(const v1::Plan& plan);
+
+// What was written to `output` for a plan: one module, or those of a launch.
+std::string FormatModules(const std::string& output,
+                          const std::vector<base::NamedFile>& files,
+                          bool as_json);
 
 }  // namespace meshwright::cli
 

@@ -220,6 +220,16 @@ absl::Status ExportPlan(const Context& context, const OneFlags& flags) {
   return absl::OkStatus();
 }
 
+absl::Status WritePlanModules(const Context& context, const OneFlags& flags) {
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+  ASSIGN_OR_RETURN(const auto files,
+                   client->ExportPlan(flags.id, interrupt.token()));
+  RETURN_IF_ERROR(WriteModules(flags.output, files));
+  *context.out << FormatModules(flags.output, files, context.json);
+  return absl::OkStatus();
+}
+
 struct TwoFlags {
   Address address;
   std::string a;
@@ -343,6 +353,11 @@ OneFlags* AddOne(CLI::App& parent, Context& context, const std::string& name,
   if (name == "export") {
     verb->add_option("-o,--output", flags->output,
                      "file to write the plan to (default: stdout)");
+  } else if (name == "modules") {
+    verb->add_option("-o,--output", flags->output,
+                     "file for the annotated HloModuleProto; for a plan with "
+                     "stages, a folder of modules")
+        ->required();
   }
   return flags;
 }
@@ -393,6 +408,9 @@ void AddPlansVerb(CLI::App& app, Context& context) {
   AddOne(*plans, context, "cancel", "end a plan", CancelPlan);
   AddOne(*plans, context, "export", "write the plan of one that is done",
          ExportPlan);
+  AddOne(*plans, context, "modules",
+         "write the model with the shardings of a plan that is done",
+         WritePlanModules);
   AddOne(*plans, context, "explain", "show the time that each choice saves",
          ExplainPlan);
   {

@@ -3,14 +3,17 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/deadline.h"
+#include "base/file.h"
 #include "base/status_macros.h"
 #include "coordinator/explain/difference.h"
 #include "coordinator/explain/explain_plan.h"
 #include "coordinator/explain/recall.h"
 #include "coordinator/explain/what_if.h"
+#include "coordinator/launch/export_plan.h"
 #include "coordinator/planning/coverage.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/plan_pipeline.h"
@@ -160,6 +163,12 @@ plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store) {
               const v1::WhatIfChange& change) -> absl::StatusOr<v1::Plan> {
     ASSIGN_OR_RETURN(std::string model, explain::RecallModel(plan, store));
     return explain::AnswerChange(plan, std::move(model), change, store);
+  };
+  questions.export_plan = [store](const v1::Plan& plan)
+      -> absl::StatusOr<std::vector<base::NamedFile>> {
+    ASSIGN_OR_RETURN(const std::string model,
+                     explain::RecallModel(plan, store));
+    return launch::ExportPlan(model, plan);
   };
   questions.validate = [store](const v1::PlanRecord& plan,
                                const v1::ValidatePlanRequest& request,

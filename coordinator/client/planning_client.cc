@@ -152,6 +152,34 @@ class GrpcPlanningClient : public PlanningClient {
     *request.mutable_change() = change;
     return Ask(*plans_, &v1::Plans::Stub::WhatIf, request);
   }
+
+  absl::StatusOr<std::vector<base::NamedFile>> ExportPlan(
+      const std::string& id, const std::stop_token& stop) override {
+    v1::ExportPlanRequest request;
+    request.set_id(id);
+    std::string bytes;
+    ASSIGN_OR_RETURN(const v1::ExportedFiles report,
+                     TakeFile<v1::ExportedFiles>(
+                         *plans_, &v1::Plans::Stub::Export, request,
+                         [&](const std::string& data) {
+                           bytes += data;
+                           return absl::OkStatus();
+                         },
+                         stop));
+    std::vector<base::NamedFile> files;
+    size_t at = 0;
+    for (const v1::ExportedFile& file : report.files()) {
+      const auto size = static_cast<size_t>(file.bytes());
+      if (size > bytes.size() - at) {
+        return absl::InternalError(
+            absl::StrCat("the coordinator at ", address_, " sent ", file.name(),
+                         " short of its ", size, " bytes"));
+      }
+      files.push_back({file.name(), bytes.substr(at, size)});
+      at += size;
+    }
+    return files;
+  }
   absl::Status ValidatePlan(const v1::ValidatePlanRequest& request,
                             const OnValidate& on_event,
                             const std::stop_token& stop) override {

@@ -12,10 +12,12 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/file.h"
 #include "base/rpc/channel_security.h"
 #include "coordinator/jobs/measurer.h"
 #include "proto/v1/admin.pb.h"
@@ -88,6 +90,10 @@ class PlanningClient {
   // explain::AnswerWhatIf, kFailedPrecondition for a plan that is not done.
   virtual absl::StatusOr<v1::Plan> AskWhatIf(
       const std::string& id, const v1::WhatIfChange& change) = 0;
+  // What a launcher runs a plan that is done from: module.hlo.pb, or the files
+  // of a launch. Errors also: launch::ExportPlan.
+  virtual absl::StatusOr<std::vector<base::NamedFile>> ExportPlan(
+      const std::string& id, const std::stop_token& stop) = 0;
   // Returns after the report, or with kCancelled after a stop.
   virtual absl::Status ValidatePlan(const v1::ValidatePlanRequest& request,
                                     const OnValidate& on_event,

@@ -5,6 +5,7 @@
 // `remeasure` have anything measured, by the measurer of their call.
 // Threads: any number of calls at once.
 // Errors: those of explain::ExplainPlan, explain::AnswerWhatIf,
+// launch::ExportPlan,
 // validation::ValidatePlan and validation::RemeasurePlan. kNotFound for a store
 // that lacks the model or measurements, kInvalidArgument for a mesh that does
 // not fit.
@@ -12,9 +13,11 @@
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_QUESTIONS_H_
 
 #include <functional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/file.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "proto/v1/plan.pb.h"
@@ -36,6 +39,10 @@ struct PlanQuestions {
   std::function<absl::StatusOr<v1::Plan>(const v1::Plan& plan,
                                          const v1::WhatIfChange& change)>
       what_if;
+  // What a launcher runs it from (coordinator/launch/export_plan.h).
+  std::function<absl::StatusOr<std::vector<base::NamedFile>>(
+      const v1::Plan& plan)>
+      export_plan;
   // The plan run for real (coordinator/validation/validate_plan.h; with stages
   // validate_staged_plan.h). Events come from one thread at a time, before it
   // returns.

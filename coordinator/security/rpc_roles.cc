@@ -20,6 +20,7 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Plans/Explain", Role::kRead},
     {"/meshwright.v1.Plans/Diff", Role::kRead},
     {"/meshwright.v1.Plans/WhatIf", Role::kRead},
+    {"/meshwright.v1.Plans/Export", Role::kRead},
     // It keeps workers busy, as Compare does.
     {"/meshwright.v1.Plans/Validate", Role::kSubmit},
     // Rows of the caller's namespace and of the shared pool, without hosts.

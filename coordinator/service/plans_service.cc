@@ -8,7 +8,9 @@
 #include "base/log/log_context.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/plans/outgoing_files.h"
 #include "coordinator/service/event_stream.h"
+#include "coordinator/service/file_call.h"
 #include "coordinator/service/plan_access.h"
 #include "coordinator/service/plan_watch.h"
 #include "coordinator/service/server_credentials.h"
@@ -56,6 +58,9 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
 using ValidateStream =
     EventStream<grpc::ServerWriteReactor<v1::ValidatePlanEvent>,
                 v1::ValidatePlanEvent, grpc::Status>;
+
+using ModulesCall = FileCall<grpc::ServerWriteReactor<v1::ExportPlanChunk>,
+                             v1::ExportPlanChunk, plans::OutgoingFiles>;
 
 class PlansService : public v1::Plans::CallbackService {
  public:
@@ -170,6 +175,24 @@ class PlansService : public v1::Plans::CallbackService {
         });
   }
 
+  grpc::ServerWriteReactor<v1::ExportPlanChunk>* Export(
+      grpc::CallbackServerContext* context,
+      const v1::ExportPlanRequest* request) override {
+    const security::Call call = DescribeCall(*context, kExportPath);
+    return new ModulesCall(
+        calls_, guard_, context_.held->Take(), call,
+        [this, id = request->id(),
+         call]() -> absl::StatusOr<std::unique_ptr<plans::OutgoingFiles>> {
+          if (!questions_.export_plan) return NotAnswered();
+          // Until they are made: who reads slowly holds no computation up.
+          ASSIGN_OR_RETURN(const CallSlots::Slot slot,
+                           context_.computations->Take());
+          ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, id));
+          ASSIGN_OR_RETURN(auto files, questions_.export_plan(plan));
+          return std::make_unique<plans::OutgoingFiles>(std::move(files));
+        });
+  }
+
   grpc::ServerWriteReactor<v1::ValidatePlanEvent>* Validate(
       grpc::CallbackServerContext* context,
       const v1::ValidatePlanRequest* request) override {
@@ -221,6 +244,7 @@ class PlansService : public v1::Plans::CallbackService {
   static constexpr char kExplainPath[] = "/meshwright.v1.Plans/Explain";
   static constexpr char kDiffPath[] = "/meshwright.v1.Plans/Diff";
   static constexpr char kWhatIfPath[] = "/meshwright.v1.Plans/WhatIf";
+  static constexpr char kExportPath[] = "/meshwright.v1.Plans/Export";
   static constexpr char kValidatePath[] = "/meshwright.v1.Plans/Validate";
 
   static absl::Status NotAnswered() {

@@ -40,9 +40,9 @@ LAYERS = {
     "cli/worker": (
         "base", "base/log", "base/rpc", "cli/program", "worker/service"),
     "coordinator/answers": (
-        "base", "coordinator/explain", "coordinator/planning",
-        "coordinator/plans", "coordinator/stages", "coordinator/validation",
-        "profiledb/store"),
+        "base", "coordinator/explain", "coordinator/launch",
+        "coordinator/planning", "coordinator/plans", "coordinator/stages",
+        "coordinator/validation", "profiledb/store"),
     "coordinator/client": (
         "base", "base/rpc", "proto/v1", "coordinator/jobs",
         "coordinator/plans"),

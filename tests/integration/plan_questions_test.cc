@@ -224,6 +224,20 @@ TEST_F(PlanQuestionsTest, AnswersAreThoseOfTheVerbs) {
             json::parse("[1,4]"));
 }
 
+TEST_F(PlanQuestionsTest, ModulesAreThoseOfTheVerb) {
+  Start(answers::MakePlanQuestions(store_.get()));
+  const std::string id = Plan("a.json");
+  CommandJson({"export", "tests/testdata/gpt2_2l.hlo.pb", Path("a.json"), "-o",
+               Path("verb.hlo.pb")});
+  const json said = Ask({"modules", id, "-o", Path("service.hlo.pb")});
+  EXPECT_EQ(said["bytes"], std::filesystem::file_size(Path("verb.hlo.pb")));
+  const auto module = base::ReadFile(Path("service.hlo.pb"));
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_TRUE(*module == *base::ReadFile(Path("verb.hlo.pb")));
+  EXPECT_EQ(client_->ExportPlan("plan-99", {}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
 TEST_F(PlanQuestionsTest, AListSaysWhetherThereAreOlderPlans) {
   Start(answers::MakePlanQuestions(store_.get()));
   const std::string a = Plan("a.json");
