@@ -50,7 +50,7 @@ absl::StatusOr<WithinMemory> SearchWithinMemory(
     }
     best.answer.lower_bound = bound;
     if (!limit.has_value()) break;
-    const int64_t next = *limit + (sum - plan.peak_bytes);
+    const int64_t next = std::max<int64_t>(0, *limit + (sum - plan.peak_bytes));
     // Only a wider limit has a faster plan, only a narrower one that fits.
     const bool may_gain =
         fits ? next > *problem.memory_limit_bytes

@@ -46,6 +46,15 @@ TEST(SearchWithinMemoryTest, WhereNoneFitsTheLeastMemoryIsAPeak) {
   EXPECT_EQ(found->answer.least_memory_bytes, 80);
 }
 
+TEST(SearchWithinMemoryTest, ALimitBelowWhatTheSumMissesFitsNone) {
+  formulation::MeasuredProblem step = MakeStep(1);
+  step.reduced_bytes = {{90, 90}, {0}};
+  const auto found = SearchWithinMemory(step);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_FALSE(found->answer.plan.has_value());
+  EXPECT_GT(found->answer.least_memory_bytes, 1);
+}
+
 TEST(SearchWithinMemoryTest, RaisesTheLimitOfTheSum) {
   const auto found = SearchWithinMemory(MakeStep(130));
   ASSERT_TRUE(found.ok()) << found.status();
