@@ -92,6 +92,13 @@ std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
     }
   }
   std::vector<std::string> notes = analysis.passes.cut_short;
+  const std::vector<std::string>& calls = analysis.module.host_calls;
+  if (!calls.empty()) {
+    notes.push_back(absl::StrCat(
+        "the step calls the host (jax.debug.print or another callback) ",
+        calls.size(), calls.size() == 1 ? " time, at " : " times, first at ",
+        calls.front(), "; what is measured and exported leaves that out"));
+  }
   for (const auto* more : {&analysis.cut_short, &analysis.plan.cut_short}) {
     notes.insert(notes.end(), more->begin(), more->end());
   }

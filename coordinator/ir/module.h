@@ -87,6 +87,8 @@ struct Module {
   std::vector<ValueId> outputs;     // operands of the root tuple, or the root
   std::vector<Alias> aliases;       // by output
   std::vector<Loop> loops;          // outer before inner
+  // Names of callbacks to the host that nothing read; they were left out.
+  std::vector<std::string> host_calls;
   // Reducers and loop bodies by computation id.
   std::map<int64_t, const hlo::HloComputationProto*> computations;
   // Owns every message above; copies of a module share it.

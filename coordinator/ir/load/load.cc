@@ -1,13 +1,17 @@
 #include "coordinator/ir/load/load.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/checks/verify.h"
 #include "coordinator/ir/load/inline_calls.h"
+#include "coordinator/ir/load/outside_calls.h"
 #include "coordinator/ir/load/parse.h"
 #include "coordinator/ir/load/resolve.h"
 #include "coordinator/ir/rewrite/tidy.h"
@@ -38,6 +42,44 @@ absl::Status ReadAliases(const hlo::HloModuleProto& proto, Module& module) {
   return absl::OkStatus();
 }
 
+// A donor may become any output of its shape. Like JAX, each takes the first
+// one left.
+absl::Status ReadDonors(const hlo::HloModuleProto& proto, Module& module) {
+  std::vector<char> has_parameter(module.outputs.size());
+  std::vector<char> is_donated(module.parameters.size());
+  for (const Alias& alias : module.aliases) {
+    has_parameter[alias.output] = is_donated[alias.parameter] = 1;
+  }
+  using Key = std::pair<std::vector<int64_t>, int>;
+  std::map<Key, std::deque<int>> outputs;
+  const auto make_key = [&](ValueId id) {
+    const Shape& shape = module.at(id).shape;
+    return Key(shape.dims, static_cast<int>(shape.element_type));
+  };
+  for (size_t i = 0; i < module.outputs.size(); ++i) {
+    if (has_parameter[i]) continue;
+    outputs[make_key(module.outputs[i])].push_back(static_cast<int>(i));
+  }
+  for (const auto& entry : proto.buffer_donor().entries()) {
+    const int64_t parameter = entry.parameter_number();
+    if (entry.parameter_shape_index_size() > 0) continue;  // as above
+    if (parameter < 0 ||
+        parameter >= static_cast<int64_t>(module.parameters.size())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the buffer donor ", parameter,
+                       " is a parameter that does not exist"));
+    }
+    if (std::exchange(is_donated[parameter], 1)) continue;
+    std::deque<int>& fitting = outputs[make_key(module.parameters[parameter])];
+    if (fitting.empty()) continue;  // nothing can use it
+    module.aliases.push_back({fitting.front(), static_cast<int>(parameter)});
+    fitting.pop_front();
+  }
+  std::sort(module.aliases.begin(), module.aliases.end(),
+            [](const Alias& a, const Alias& b) { return a.output < b.output; });
+  return absl::OkStatus();
+}
+
 // Where operations came from is long, is read of arguments only, and would be
 // copied into every program.
 void DropOrigins(hlo::HloModuleProto& proto) {
@@ -51,14 +93,18 @@ void DropOrigins(hlo::HloModuleProto& proto) {
 // `proto` lives in `arena`.
 absl::StatusOr<Module> Build(const hlo::HloModuleProto& proto,
                              std::shared_ptr<google::protobuf::Arena> arena) {
+  RETURN_IF_ERROR(RefuseManualSharding(proto));
   ASSIGN_OR_RETURN(const ResolvedModule resolved, Resolve(proto));
   ASSIGN_OR_RETURN(Module module, Flatten(proto, resolved));
   module.arena = std::move(arena);
   for (const ValueId id : module.ids()) {
     RETURN_IF_ERROR(VerifyShape(module, id));
   }
+  module.host_calls = ListHostCalls(module);
   Tidy(module);
+  RETURN_IF_ERROR(RefuseHostCalls(module));
   RETURN_IF_ERROR(ReadAliases(proto, module));
+  RETURN_IF_ERROR(ReadDonors(proto, module));
   return module;
 }
 

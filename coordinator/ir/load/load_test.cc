@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -32,6 +33,33 @@ TEST_P(SampleTest, LoadsIntoDependencyOrderWithoutCalls) {
     for (ValueId operand : module->at(id).operands) EXPECT_LT(operand, id);
   }
   EXPECT_FALSE(module->aliases.empty());
+}
+
+// As a step is lowered with shardings of its arguments.
+TEST(LoadTest, ADonorTakesTheFirstOutputOfItsShape) {
+  const auto module = LoadModule(
+      R"(HloModule step, buffer_donor={ (0, {}), (1, {}), (2, {}) }, input_output_alias={ {1}: (3, {}, may-alias) }
+ENTRY main {
+  a = f32[8] parameter(0)
+  b = f32[8] parameter(1)
+  c = f32[4] parameter(2)
+  d = f32[8] parameter(3)
+  x = f32[8] add(a, b)
+  y = f32[8] add(x, d)
+  ROOT out = (f32[8], f32[8], f32[8]) tuple(x, y, y)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::vector<std::pair<int, int>> found;
+  for (const Alias& it : module->aliases) {
+    found.emplace_back(it.output, it.parameter);
+  }
+  EXPECT_THAT(found, testing::ElementsAre(std::pair(0, 0), std::pair(1, 3),
+                                          std::pair(2, 1)));
+  EXPECT_EQ(LoadModule("HloModule step, buffer_donor={ (7, {}) }\n"
+                       "ENTRY main {\n  ROOT a = f32[8] parameter(0)\n}")
+                .status()
+                .message(),
+            "the buffer donor 7 is a parameter that does not exist");
 }
 
 TEST_P(SampleTest, EveryPrefixIsRefusedOrWhole) {

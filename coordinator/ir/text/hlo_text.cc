@@ -58,6 +58,8 @@ class ModuleReader {
       ASSIGN_OR_RETURN(TextCursor value, cursor_.Value());
       if (key == "input_output_alias") {
         RETURN_IF_ERROR(ReadAliases(value));
+      } else if (key == "buffer_donor") {
+        RETURN_IF_ERROR(ReadDonors(value));
       } else if (key == "entry_computation_layout") {
         RETURN_IF_ERROR(ReadEntryLayout(value));
       }
@@ -83,6 +85,20 @@ class ModuleReader {
       if (value.Consume(',') && value.Name() == "must-alias") {
         entry.set_kind(hlo::MUST_ALIAS);
       }
+      return value.Expect(')');
+    });
+  }
+
+  // { (0, {}), (1, {}) }
+  absl::Status ReadDonors(TextCursor& value) {
+    return value.ReadList('{', '}', [&]() -> absl::Status {
+      auto& entry = *module_.mutable_buffer_donor()->add_entries();
+      RETURN_IF_ERROR(value.Expect('('));
+      ASSIGN_OR_RETURN(const int64_t parameter, value.Integer());
+      entry.set_parameter_number(parameter);
+      RETURN_IF_ERROR(value.Expect(','));
+      RETURN_IF_ERROR(
+          ReadNumbers(value, *entry.mutable_parameter_shape_index()));
       return value.Expect(')');
     });
   }

@@ -81,6 +81,7 @@ void Normalise(hlo::HloModuleProto& module) {
   if (module.input_output_alias().entries().empty()) {
     module.clear_input_output_alias();
   }
+  if (module.buffer_donor().entries().empty()) module.clear_buffer_donor();
   module.DiscardUnknownFields();
 }
 

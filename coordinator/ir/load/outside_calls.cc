@@ -1,0 +1,62 @@
+#include "coordinator/ir/load/outside_calls.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::ir {
+namespace {
+
+// Of GSPMD, and of Shardy.
+constexpr std::string_view kManualSharding[] = {
+    "SPMDFullToShardShape", "SPMDShardToFullShape",
+    "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"};
+
+// "xla_ffi_python_cpu_callback", and its kin of other platforms and versions.
+bool IsHostCall(const Instruction& it) {
+  const std::string& target = it.attributes().custom_call_target();
+  return absl::StrContains(target, "python") &&
+         absl::StrContains(target, "callback");
+}
+
+}  // namespace
+
+absl::Status RefuseManualSharding(const hlo::HloModuleProto& proto) {
+  for (const hlo::HloComputationProto& computation : proto.computations()) {
+    for (const hlo::HloInstructionProto& it : computation.instructions()) {
+      const std::string& target = it.custom_call_target();
+      if (target.empty() ||
+          std::find(std::begin(kManualSharding), std::end(kManualSharding),
+                    target) == std::end(kManualSharding)) {
+        continue;
+      }
+      return absl::InvalidArgumentError(absl::StrCat(
+          "instruction \"", it.name(),
+          "\" is a border of manual sharding (shard_map), which leaves no "
+          "sharding to plan; take the shard_map out of the step"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> ListHostCalls(const Module& module) {
+  std::vector<std::string> names;
+  for (const ValueId id : module.ids()) {
+    if (IsHostCall(module.at(id))) names.push_back(module.at(id).name());
+  }
+  return names;
+}
+
+absl::Status RefuseHostCalls(const Module& module) {
+  const std::vector<std::string> names = ListHostCalls(module);
+  if (names.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "instruction \"", names.front(),
+      "\" gives the result of a host callback, which no worker can run; "
+      "compute it on the devices, or before the step"));
+}
+
+}  // namespace meshwright::ir
