@@ -15,7 +15,7 @@
 // cut off at D, so the last parts may be short or empty. Threads: pure
 // functions.
 // Errors: kInvalidArgument for a text that is no spec.
-// Source: papers/cross_mesh_resharding.txt 2.2; design section 8.
+// Source: papers/cross_mesh_resharding.txt 2.2.
 #ifndef MESHWRIGHT_BASE_SHARDING_H_
 #define MESHWRIGHT_BASE_SHARDING_H_
 

@@ -26,7 +26,8 @@
 
 namespace meshwright::planning {
 
-// The measuring protocol of design section 5; its version is part of every key.
+// The measuring protocol (docs/decisions/measuring.md); its version is part of
+// every key.
 v1::MeasureOptions MakeMeasureOptions();
 
 // Analysed, with its profile space; nothing looked up yet.

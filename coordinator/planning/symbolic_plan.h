@@ -4,7 +4,7 @@
 // links of an assumed device; every block takes its nearest strategy. The
 // prediction is the op-level plan's cost, and the notes of the plan say so.
 // Errors: kInvalidArgument for a bad module, mesh or limit.
-// Source: papers/map_colossal_auto.txt 5.1; design section 7 ("plans where
+// Source: papers/map_colossal_auto.txt 5.1; plans where
 // there is no device").
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_SYMBOLIC_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_SYMBOLIC_PLAN_H_

@@ -8,7 +8,7 @@
 // network's port. Within a row every device is a host with a port of its own.
 // Units: bytes of one micro-batch, bytes per second.
 // Errors: those of reshard::Decompose and reshard::Solve.
-// Source: papers/cross_mesh_resharding.txt 2.2 and 3; design section 8.
+// Source: papers/cross_mesh_resharding.txt 2.2 and 3.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_BOUNDARY_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_BOUNDARY_H_
 

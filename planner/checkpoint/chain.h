@@ -11,7 +11,7 @@
 // Every run of a forward pays its communication, the first and the repeated.
 // Shapes: n stages; act has n + 1 entries, saved, forward and backward n. The
 // other lists have n, or are empty: zeros.
-// Source: papers/map_colossal_auto.txt 5.2, tables 1 and 2; design section 8.
+// Source: papers/map_colossal_auto.txt 5.2, tables 1 and 2.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_CHAIN_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_CHAIN_H_
 

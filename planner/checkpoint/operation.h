@@ -7,7 +7,7 @@
 //   B_i   backward of stage i: the gradient of act[i] takes the place of that
 //         of act[i+1]; saved[i] and plain copies of act[i], act[i+1] go
 //
-// Source: design section 8; papers/map_colossal_auto.txt, table 1, whose F_ck,
+// Source: papers/map_colossal_auto.txt, table 1, whose F_ck,
 // F_empty and F_all these are.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_OPERATION_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_OPERATION_H_
@@ -35,7 +35,7 @@ struct Operation {
 
 using Sequence = std::vector<Operation>;
 
-// As design section 9 writes it: "CF_3", "L".
+// "CF_3", "L".
 inline std::string Name(const Operation& operation) {
   switch (operation.kind) {
     case Operation::Kind::kForwardKeep:

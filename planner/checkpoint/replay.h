@@ -2,7 +2,7 @@
 //
 // Concept: holds the plain activations, the saved tensors and the live
 // gradient, as a device would. It applies one operation after another by the
-// rules of design section 8. Knows nothing of how schedules are found; any
+// rules of operation.h. Knows nothing of how schedules are found; any
 // legal sequence is taken, memory-persistent or not. Before the first operation
 // act[0] is stored. After the last every stage has run backward.
 //

@@ -7,7 +7,7 @@
 //                   resharding moves, without latency; computing is free, so a
 //                   contraction must use every axis
 // An all-reduce is a reduce-scatter and an all-gather: 2 (n-1) (alpha + b/n
-// beta) under the alpha-beta model of design section 8.
+// beta) by alpha and beta; where all-gathers were timed, twice the all-gather.
 // Errors: those of the layout planner.
 // Source: papers/map_colossal_auto.txt 5.1, Eq. 1: C_n, B_n, R and M_n; Zheng
 // et al., Alpa (2022), 4.2, for kCommunication.

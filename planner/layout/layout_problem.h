@@ -2,8 +2,7 @@
 //
 // Concept: shardings are those of base/sharding.h, written [[1,0],[]] in files.
 // Units: bytes are those of full tiles, as the link model counts them.
-// Source: papers/map_colossal_auto.txt 4.3; costs and alignment are those of
-// design section 8.
+// Source: papers/map_colossal_auto.txt 4.3; costs are those of base/link.h.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_LAYOUT_PROBLEM_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_LAYOUT_PROBLEM_H_
 

@@ -1,6 +1,6 @@
 // OneStep: every spec that one legal step makes of a spec, with its cost.
 //
-// Concept: what design section 8 says of a step is the rule.
+// Concept: what a step may do:
 //   - all-gather and all-to-all take the last axis of a dimension, a slice and
 //     an all-to-all put one at the end of a dimension. Tiles must align there
 //     (Tiling::Aligns).

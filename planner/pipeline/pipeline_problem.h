@@ -12,7 +12,7 @@
 // ends.
 // Units: times of one micro-batch in picoseconds; bytes per device.
 // Errors: ParseSchedule gives kInvalidArgument, listing the names, for another.
-// Source: papers/cross_mesh_resharding.txt section 4; design section 9.
+// Source: papers/cross_mesh_resharding.txt section 4.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PIPELINE_PROBLEM_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PIPELINE_PROBLEM_H_
 

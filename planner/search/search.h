@@ -15,7 +15,7 @@
 // when every allowed plan takes over 23 days, kResourceExhausted when forbidden
 // pairs hide whether there is a plan at all; kInternal for a fault of the
 // search itself: its plan does not hold what it says. Source: papers/cfp.txt
-// Eqs. 8 and 9, sharpened as design section 7 says.
+// Eqs. 8 and 9; of the transients only the largest counts.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
 #define MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
 

@@ -2,8 +2,8 @@
 // schedule; the oracle of the tests.
 //
 // Concept: a search over the states of the device (which activations, saved
-// tensors and gradient are stored). The operations and sizes of design section
-// 8 are written out once more. Nothing is shared with the solver or with Replay
+// tensors and gradient are stored). The operations and their sizes are
+// written out once more. Nothing is shared with the solver or with Replay
 // but the chain. A label is (time, peak); per state the Pareto front is kept.
 // Left out is only what changes no state: a forward whose result is stored
 // already and that frees nothing, or one above the next backward. kPersistent:

@@ -10,7 +10,7 @@
 // request names the host of every device or row. Hosts of one name in both
 // meshes are one host. Such a host takes a unit that it both needs and holds
 // from itself, so it is no receiver of that unit.
-// Source: papers/cross_mesh_resharding.txt 2.2; design section 8.
+// Source: papers/cross_mesh_resharding.txt 2.2.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_DECOMPOSE_DECOMPOSE_H_
 #define MESHWRIGHT_PLANNER_RESHARD_DECOMPOSE_DECOMPOSE_H_
 

@@ -7,7 +7,7 @@
 // that share a port do not overlap, unless the port has several links.
 //
 // Units: bytes, bytes per second.
-// Source: papers/cross_mesh_resharding.txt 3.2, Eqs. 1-3; design section 8.
+// Source: papers/cross_mesh_resharding.txt 3.2, Eqs. 1-3.
 // Beyond the paper, each off unless asked for: ports of unequal speed, several
 // links per port, tasks that several holders send parts of.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_PROBLEM_RESHARD_PROBLEM_H_

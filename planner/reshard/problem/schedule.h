@@ -6,7 +6,7 @@
 // the links free when it starts, the one that was in use last. Replay knows no
 // solver: every answer is scored by it.
 // Errors: kInvalidArgument if the schedule is none of the problem.
-// Source: papers/cross_mesh_resharding.txt, Eqs. 1-3; design section 8.
+// Source: papers/cross_mesh_resharding.txt, Eqs. 1-3.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_PROBLEM_SCHEDULE_H_
 #define MESHWRIGHT_PLANNER_RESHARD_PROBLEM_SCHEDULE_H_
 

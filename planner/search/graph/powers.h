@@ -5,7 +5,7 @@
 // of several m the smallest is taken.
 // Cost: k^3 per level, so a run of n copies costs k^3 log n.
 // Threads: const methods from any thread.
-// Source: design section 7 (runs of equal segments by (min,+) powers).
+// Source: the standard (min,+) matrix power by squaring.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_GRAPH_POWERS_H_
 #define MESHWRIGHT_PLANNER_SEARCH_GRAPH_POWERS_H_
 

@@ -149,7 +149,7 @@ class DeviceTransportTest : public testing::Test {
           channels_));
     });
   }
-  static int64_t LegBytes(const Plan& plan) {
+  static int64_t StepBytes(const Plan& plan) {
     int64_t bytes = 0;
     for (const Task& task : plan.tasks) {
       for (const TransferStep& step : MakeTransferSteps(plan, task))
@@ -191,7 +191,7 @@ TEST_F(DeviceTransportTest, EveryStrategyGivesEveryReceiverTheSlice) {
     const int64_t before = fabric_.bytes();
     ExpectDone(group);
     // All of it over the channels, nothing over TCP.
-    EXPECT_EQ(fabric_.bytes() - before, LegBytes(group.plan()));
+    EXPECT_EQ(fabric_.bytes() - before, StepBytes(group.plan()));
   }
 }
 

@@ -139,7 +139,7 @@ TEST(TransferStepsTest, EveryReceiverGetsEveryByteOnceUnderEveryStrategy) {
   }
 }
 
-TEST(TransferTest, ChunksThatDoNotContinueALegAreRefused) {
+TEST(TransferTest, ChunksThatDoNotContinueAStepAreRefused) {
   const Plan plan = Hosts(3, 1);
   Task task = SliceTo({1, 2}, Strategy::kBroadcast, 100);
   std::vector<std::byte> staging(100);
