@@ -38,6 +38,7 @@ struct TokenText {
   std::string id;
   std::string secret;
 };
+// Absent where the text is no token.
 std::optional<TokenText> ParseTokenText(std::string_view text);
 
 // Takes as long wherever the secret is wrong.
