@@ -169,6 +169,8 @@ LAYERS = {
         "coordinator/stages", "profiledb/store"),
     "planner/checkpoint": ("base", "planner/problem"),
     "planner/checkpoint/testing": ("base", "planner/checkpoint"),
+    "planner/cluster": ("base",),
+    "planner/cluster/testing": ("planner/cluster",),
     "planner/intraop": (
         "base", "planner/layout", "planner/problem", "planner/search"),
     "planner/intraop/testing": ("planner/intraop",),
