@@ -1,5 +1,5 @@
-// A link table as a file: {"alpha": [..], "beta": [..]}, seconds and seconds
-// per byte of every mesh axis (docs/formats/links.md).
+// The links of a mesh's axes from a file: a link table, or a cluster
+// (docs/formats/links.md, cluster.md).
 //
 // Errors: kInvalidArgument, one sentence that names the file and the field.
 #ifndef MESHWRIGHT_CLI_FLAGS_LINKS_FILE_H_

@@ -22,6 +22,25 @@ TEST(LinksFileTest, ReadsOneOfEachPerAxis) {
   EXPECT_EQ((*links)[1].beta, 1e-10);
 }
 
+TEST(LinksFileTest, ReadsThoseOfAClustersMesh) {
+  const std::string path = testing::TempDir() + "/cluster.json";
+  ASSERT_TRUE(base::WriteFile(path, R"({
+    "devices": ["gpu[0-3]"],
+    "link_classes": [{"name": "pcie", "alpha": 2e-6, "beta": 5e-11},
+                     {"name": "nvlink", "alpha": 1e-6, "beta": 5e-12}],
+    "groups": [{"name": "box", "class": "pcie", "members": ["gpu[0-3]"]}],
+    "links": [{"class": "nvlink", "devices": ["gpu0", "gpu2"]},
+              {"class": "nvlink", "devices": ["gpu1", "gpu3"]}]})")
+                  .ok());
+  const auto links = LoadLinks(path, *ParseMesh("2x2"));
+  ASSERT_TRUE(links.ok()) << links.status();
+  EXPECT_EQ((*links)[0].beta, 5e-11);
+  EXPECT_EQ((*links)[1].beta, 5e-12);
+  EXPECT_THAT(
+      std::string(LoadLinks(path, *ParseMesh("2x4")).status().message()),
+      HasSubstr("mesh 2x4 has 8 places, but the cluster has 4"));
+}
+
 TEST(LinksFileTest, WhatIsNoTableIsNamed) {
   const std::string path = testing::TempDir() + "/no_links.json";
   const std::pair<const char*, const char*> cases[] = {

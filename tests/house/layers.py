@@ -16,8 +16,8 @@ LAYERS = {
     "cli/coordinator": ("cli/verbs",),
     "cli/program": ("base", "base/toml"),
     "cli/flags": (
-        "base", "base/json", "base/rpc", "proto/v1", "cli/text",
-        "coordinator/security"),
+        "base", "base/rpc", "proto/v1", "cli/text", "coordinator/security",
+        "planner/cluster"),
     "cli/local": (
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
         "coordinator/answers", "coordinator/client", "coordinator/daemon",
@@ -169,7 +169,7 @@ LAYERS = {
         "coordinator/stages", "profiledb/store"),
     "planner/checkpoint": ("base", "planner/problem"),
     "planner/checkpoint/testing": ("base", "planner/checkpoint"),
-    "planner/cluster": ("base",),
+    "planner/cluster": ("base", "base/json"),
     "planner/cluster/testing": ("planner/cluster",),
     "planner/intraop": (
         "base", "planner/layout", "planner/problem", "planner/search"),

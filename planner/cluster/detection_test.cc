@@ -1,0 +1,93 @@
+#include "planner/cluster/detection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planner/cluster/build_cluster.h"
+#include "planner/cluster/testing/topologies.h"
+
+namespace meshwright::cluster {
+namespace {
+
+using testing::HasSubstr;
+
+// What timing every pair of a cluster gives.
+std::vector<GroupTiming> TimePairs(const Cluster& cluster, double noise,
+                                   uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<GroupTiming> timings;
+  for (size_t a = 0; a < cluster.device_count(); ++a) {
+    for (size_t b = a + 1; b < cluster.device_count(); ++b) {
+      const std::vector<DeviceIndex> pair = {DeviceIndex(a), DeviceIndex(b)};
+      const base::Link& link =
+          cluster.classes()[cluster.FindClass(pair[0], pair[1])].link;
+      for (const Timing& it : MakeTimings(link, {2}, noise, random)) {
+        timings.push_back({pair, it});
+      }
+    }
+  }
+  return timings;
+}
+
+TEST(DetectionTest, TopologiesComeBackWithinOnePercent) {
+  for (const Cluster& cluster : {MakePairedBox(), MakeSwitchedBox(),
+                                 MakeTwoHosts(4), MakeMixedHosts()}) {
+    const auto found =
+        Detect(cluster.devices(), TimePairs(cluster, 0.02, 7), "link");
+    ASSERT_TRUE(found.ok()) << found.status();
+    const auto built = BuildCluster(*found);
+    ASSERT_TRUE(built.ok()) << built.status();
+    ASSERT_EQ(built->classes().size(), cluster.classes().size());
+    for (size_t i = 0; i < built->classes().size(); ++i) {
+      const LinkClass& it = built->classes()[i];
+      const base::Link& wanted = cluster.classes()[i].link;
+      EXPECT_NEAR(it.link.alpha / wanted.alpha, 1, 0.01) << it.name;
+      EXPECT_NEAR(it.link.beta / wanted.beta, 1, 0.01) << it.name;
+      EXPECT_NEAR(*it.residual, 0.02, 0.005);
+    }
+    for (size_t a = 0; a < 8; ++a) {
+      for (size_t b = a + 1; b < 8; ++b) {
+        EXPECT_EQ(built->FindClass(DeviceIndex(a), DeviceIndex(b)),
+                  cluster.FindClass(DeviceIndex(a), DeviceIndex(b)));
+      }
+    }
+  }
+}
+
+TEST(DetectionTest, AGroupsTimingIsOfItsSlowestLink) {
+  const Cluster cluster = MakeTwoHosts(2);
+  std::vector<GroupTiming> timings = TimePairs(cluster, 0, 1);
+  const size_t pairs = timings.size();
+  timings.push_back({{DeviceIndex(0), DeviceIndex(1), DeviceIndex(2)},
+                     {Operation::kAllGather, 3, 1024, 0.5}});
+  const auto found = Detect(cluster.devices(), timings, "tcp");
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->timings.size(), pairs + 1);
+  EXPECT_EQ(found->timings.front().link_class, "tcp0");
+  EXPECT_EQ(found->timings.back().link_class, "tcp1");
+}
+
+TEST(DetectionTest, APairThatIsMissingIsNamed) {
+  const Cluster cluster = MakeSwitchedBox();
+  std::vector<GroupTiming> timings = TimePairs(cluster, 0, 1);
+  timings.pop_back();
+  while (timings.back().devices[0] == DeviceIndex(6)) timings.pop_back();
+  EXPECT_THAT(
+      std::string(Detect(cluster.devices(), timings, "x").status().message()),
+      HasSubstr("the link of \"6\" and \"7\" was not timed"));
+  timings.push_back({{DeviceIndex(6), DeviceIndex(7)}, {}});
+  EXPECT_THAT(
+      std::string(Detect(cluster.devices(), timings, "x").status().message()),
+      HasSubstr("the link of \"6\" and \"7\": latency and bandwidth"));
+}
+
+TEST(DetectionTest, MeshesBestFirst) {
+  const std::vector<DeviceMesh> meshes = RankMeshes(MakePairedBox(), 3);
+  ASSERT_EQ(meshes.size(), 4u);
+  // Most bytes go over NVLink.
+  EXPECT_EQ(meshes.front().axes.size(), 3u);
+  EXPECT_EQ(meshes.back().axes.size(), 1u);
+}
+
+}  // namespace
+}  // namespace meshwright::cluster
