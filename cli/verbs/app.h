@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/verbs/context.h"
+#include "cli/command/context.h"
 
 namespace meshwright::cli {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cli/verbs/context.h"
+#include "cli/command/context.h"
 #include "coordinator/client/planning_client.h"
 #include "proto/v1/plan.pb.h"
 

@@ -2,7 +2,7 @@
 #ifndef MESHWRIGHT_CLI_VERBS_VERBS_H_
 #define MESHWRIGHT_CLI_VERBS_VERBS_H_
 
-#include "cli/verbs/context.h"
+#include "cli/command/context.h"
 
 namespace meshwright::cli {
 

@@ -13,6 +13,7 @@ LAYERS = {
     "proto/hlo": (),
     "proto/v1": (),
     "cli": ("cli/verbs",),
+    "cli/command": ("base",),
     "cli/coordinator": ("cli/verbs",),
     "cli/program": ("base", "base/toml"),
     "cli/flags": (
@@ -28,8 +29,8 @@ LAYERS = {
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",
         "planner/pipeline"),
     "cli/verbs": (
-        "base", "base/log", "base/rpc", "proto/v1", "cli/flags", "cli/local",
-        "cli/program", "cli/text", "cli/worker", "coordinator/client",
+        "base", "base/log", "base/rpc", "proto/v1", "cli/command", "cli/flags",
+        "cli/local", "cli/program", "cli/text", "cli/worker", "coordinator/client",
         "coordinator/explain", "coordinator/export", "coordinator/launch",
         "coordinator/metrics", "coordinator/planning",
         "coordinator/resharding", "coordinator/security", "coordinator/space",

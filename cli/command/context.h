@@ -6,8 +6,8 @@
 // of CLI11 leaves app.cc.
 // In → Out: results on `out`, everything else on `err`.
 // Errors: the status of `run` becomes one line and the exit status (app.h).
-#ifndef MESHWRIGHT_CLI_VERBS_CONTEXT_H_
-#define MESHWRIGHT_CLI_VERBS_CONTEXT_H_
+#ifndef MESHWRIGHT_CLI_COMMAND_CONTEXT_H_
+#define MESHWRIGHT_CLI_COMMAND_CONTEXT_H_
 
 #include <functional>
 #include <memory>
@@ -60,4 +60,4 @@ Verb<Flags> AddVerb(CLI::App& parent, Context& context, const std::string& name,
 
 }  // namespace meshwright::cli
 
-#endif  // MESHWRIGHT_CLI_VERBS_CONTEXT_H_
+#endif  // MESHWRIGHT_CLI_COMMAND_CONTEXT_H_
