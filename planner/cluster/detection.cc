@@ -14,13 +14,16 @@ namespace {
 
 using Pair = std::pair<DeviceIndex, DeviceIndex>;
 
-// Of every two devices.
+// The send/receives of every two devices.
 absl::StatusOr<std::map<Pair, std::vector<Timing>>> SortByPair(
     const std::vector<std::string>& devices,
     const std::vector<GroupTiming>& timings) {
   std::map<Pair, std::vector<Timing>> pairs;
   for (const GroupTiming& it : timings) {
-    if (it.devices.size() != 2) continue;
+    if (it.devices.size() != 2 ||
+        it.timing.operation != Operation::kSendReceive) {
+      continue;
+    }
     const auto [a, b] = std::minmax(it.devices[0], it.devices[1]);
     pairs[{a, b}].push_back(it.timing);
   }

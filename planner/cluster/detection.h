@@ -1,10 +1,11 @@
 // Detect: a description of a cluster from timings of its pairs and groups.
 //
-// Concept: every pair's link is fitted alone; pairs that are alike make a class
-// (classes.h), which is fitted again from all timings of its pairs. So the
-// figures of a class rest on many timings, and a pair's noise makes no class.
-// Timings of larger groups tell the bus bandwidths; the slowest link in the
-// group is theirs.
+// Concept: every pair's link is fitted alone, from send/receives; pairs that
+// are alike make a class (classes.h), which is fitted again from those of all
+// its pairs. So the figures of a class rest on many timings, and a pair's noise
+// makes no class. Collectives use both directions of a link at once, and in
+// ways that libraries choose: they tell the bus bandwidths, of the slowest link
+// in their group.
 // In → Out: timings → classes with residuals, groups, direct links, timings.
 // Units: timing.h. Threads: pure.
 // Errors: kInvalidArgument for a pair that was not timed, or too little to be
@@ -26,7 +27,7 @@
 namespace meshwright::cluster {
 
 struct GroupTiming {
-  std::vector<DeviceIndex> devices;  // two: a pair's
+  std::vector<DeviceIndex> devices;
   Timing timing;
 };
 

@@ -230,6 +230,8 @@ LAYERS = {
         "worker/comm/transport"),
     "worker/comm/transport": ("base", "worker/comm/protocol"),
     "worker/collect": ("base", "proto/hlo", "proto/v1", "worker/pjrt"),
+    "worker/detect": (
+        "base", "planner/cluster", "worker/comm/transport"),
     "worker/devices": ("base", "proto/v1"),
     "worker/pjrt": ("base", "proto/hlo", "proto/v1"),
     "worker/pjrt/testing": ("proto/hlo",),

@@ -69,7 +69,7 @@ std::vector<Timing> MakeTimings(const base::Link& link,
   std::vector<Timing> timings;
   for (const Operation operation : kOperations) {
     for (const int64_t devices : groups) {
-      for (double bytes = 256; bytes <= (64 << 20); bytes *= 4) {
+      for (double bytes = 256; bytes <= (64 << 20); bytes *= 2) {
         const Work work = CountWork(operation, devices, bytes);
         const double seconds = work.steps * link.alpha + work.bytes * link.beta;
         timings.push_back({operation, devices, bytes, seconds * share(random)});

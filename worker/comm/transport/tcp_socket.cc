@@ -99,7 +99,10 @@ int TcpListener::port() const {
   return port_->acceptor.local_endpoint(error).port();
 }
 
-void TcpListener::Run() { port_->context.run(); }
+void TcpListener::Run() {
+  port_->context.restart();
+  port_->context.run();
+}
 
 void TcpListener::Post(std::function<void()> call) {
   asio::post(port_->context, std::move(call));

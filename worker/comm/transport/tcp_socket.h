@@ -37,7 +37,7 @@ class TcpListener {
 
   // The one that was taken.
   int port() const;
-  // Calls what is due until nothing is left to wait for.
+  // Calls what is due until nothing is left to wait for; may be called again.
   void Run();
   // Has Run make this call. From any thread.
   void Post(std::function<void()> call);
