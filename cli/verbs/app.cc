@@ -8,6 +8,7 @@
 #include "base/exit_status.h"
 #include "base/log/log.h"
 #include "base/version.h"
+#include "cli/cluster/cluster_verbs.h"
 #include "cli/verbs/verbs.h"
 
 namespace meshwright::cli {
@@ -85,6 +86,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddProfilesVerb(app, context);
   AddStoreVerb(app, context);
   AddWorkersVerb(app, context);
+  AddClusterVerb(app, context);
   AddTopVerb(app, context);
   AddTokensVerb(app, context);
   AddDoctorVerb(app, context);

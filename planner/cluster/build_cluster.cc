@@ -134,11 +134,7 @@ absl::Status RefuseGap(const Description& description, const GroupTree& tree,
 absl::StatusOr<Cluster> BuildCluster(const Description& description) {
   RETURN_IF_ERROR(CheckSizes(description));
   std::vector<LinkClass> classes = description.classes;
-  std::stable_sort(classes.begin(), classes.end(),
-                   [](const LinkClass& a, const LinkClass& b) {
-                     return ComputeReferenceSeconds(a.link) <
-                            ComputeReferenceSeconds(b.link);
-                   });
+  SortClasses(classes);
   ASSIGN_OR_RETURN(const ClassNames names, NameClasses(classes));
   ASSIGN_OR_RETURN(const GroupTree tree, GroupTree::Make(description));
   std::vector<ClassIndex> of_group;

@@ -1,5 +1,6 @@
 #include "planner/cluster/cluster.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/index_range.h"
@@ -8,6 +9,14 @@ namespace meshwright::cluster {
 
 double ComputeReferenceSeconds(const base::Link& link) {
   return link.alpha + kReferenceBytes * link.beta;
+}
+
+void SortClasses(std::vector<LinkClass>& classes) {
+  std::stable_sort(classes.begin(), classes.end(),
+                   [](const LinkClass& a, const LinkClass& b) {
+                     return ComputeReferenceSeconds(a.link) <
+                            ComputeReferenceSeconds(b.link);
+                   });
 }
 
 Cluster::Cluster(std::vector<std::string> devices,

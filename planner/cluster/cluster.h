@@ -40,6 +40,9 @@ struct LinkClass {
 // Seconds of one step of kReferenceBytes.
 double ComputeReferenceSeconds(const base::Link& link);
 
+// Fastest first.
+void SortClasses(std::vector<LinkClass>& classes);
+
 class Cluster {
  public:
   // `classes` fastest first. Every pair gets class 0.

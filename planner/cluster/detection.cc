@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "planner/cluster/build_cluster.h"
 #include "planner/cluster/describe_cluster.h"
 #include "planner/cluster/fit.h"
 
@@ -94,6 +95,61 @@ absl::StatusOr<Description> Detect(const std::vector<std::string>& devices,
     description.timings.push_back({cluster.classes()[slowest].name, it.timing});
   }
   return description;
+}
+
+absl::StatusOr<Description> NestBoxes(const Description& outer,
+                                      const Description& box) {
+  Description both;
+  both.classes = outer.classes;
+  for (const LinkClass& it : box.classes) {
+    for (const LinkClass& other : outer.classes) {
+      if (it.name != other.name) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("link class \"", it.name,
+                       "\" is one of the box and one between boxes; rename "
+                       "one of them"));
+    }
+    both.classes.push_back(it);
+  }
+  // A box is a group only where the direct links leave it one; the graph of
+  // both says which groups there are.
+  ASSIGN_OR_RETURN(const Cluster between, BuildCluster(outer));
+  ASSIGN_OR_RETURN(const Cluster inside, BuildCluster(box));
+  const size_t size = inside.device_count();
+  if (between.device_count() * size > kMaxDevices) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        between.device_count(), " boxes of ", size, " devices are more than ",
+        kMaxDevices, " devices; describe a part of them"));
+  }
+  std::vector<std::string> names;
+  for (const std::string& host : between.devices()) {
+    for (const std::string& device : inside.devices()) {
+      names.push_back(absl::StrCat(host, "/", device));
+    }
+  }
+  SortClasses(both.classes);
+  std::map<std::string, ClassIndex> indices;
+  for (size_t i = 0; i < both.classes.size(); ++i) {
+    indices.emplace(both.classes[i].name, i);
+  }
+  Cluster cluster(names, both.classes);
+  const auto find = [&](const Cluster& part, size_t a, size_t b) {
+    const ClassIndex own = part.FindClass(DeviceIndex(a), DeviceIndex(b));
+    return indices.at(part.classes()[own].name);
+  };
+  for (size_t a = 0; a < names.size(); ++a) {
+    for (size_t b = a + 1; b < names.size(); ++b) {
+      cluster.SetClass(DeviceIndex(a), DeviceIndex(b),
+                       a / size == b / size
+                           ? find(inside, a % size, b % size)
+                           : find(between, a / size, b / size));
+    }
+  }
+  both = DescribeCluster(cluster);
+  both.timings = outer.timings;
+  both.timings.insert(both.timings.end(), box.timings.begin(),
+                      box.timings.end());
+  return both;
 }
 
 std::vector<DeviceMesh> RankMeshes(const Cluster& cluster, int maximum_axes) {

@@ -37,6 +37,12 @@ absl::StatusOr<Description> Detect(const std::vector<std::string>& devices,
                                    const std::string& prefix,
                                    const ClassTolerance& tolerance = {});
 
+// Boxes of one kind in place of the devices of `outer`, whose links lie between
+// them. Devices are named "host/device". Errors: kInvalidArgument for a class
+// of both, or more devices than a cluster may have.
+absl::StatusOr<Description> NestBoxes(const Description& outer,
+                                      const Description& box);
+
 // Meshes of every shape of at most `maximum_axes` axes, best first: by the time
 // of an all-reduce of kAllReduceBytes over all devices.
 inline constexpr double kAllReduceBytes = 256 << 20;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "planner/cluster/build_cluster.h"
+#include "planner/cluster/describe_cluster.h"
 #include "planner/cluster/testing/topologies.h"
 
 namespace meshwright::cluster {
@@ -80,6 +81,30 @@ TEST(DetectionTest, APairThatIsMissingIsNamed) {
   EXPECT_THAT(
       std::string(Detect(cluster.devices(), timings, "x").status().message()),
       HasSubstr("the link of \"6\" and \"7\": latency and bandwidth"));
+}
+
+TEST(DetectionTest, BoxesBetweenHosts) {
+  const Description hosts = DescribeCluster(MakeCluster(
+      3, {{"fast", {1e-5, 1e-9}, {}, {}}, {"slow", {1e-5, 1e-8}, {}, {}}},
+      [](size_t a, size_t b) { return a == 0 && b == 1 ? 0 : 1; }));
+  const Description box = DescribeCluster(MakePairedBox());
+  const auto both = NestBoxes(hosts, box);
+  ASSERT_TRUE(both.ok()) << both.status();
+  const auto cluster = BuildCluster(*both);
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  ASSERT_EQ(cluster->device_count(), 24u);
+  EXPECT_EQ(cluster->devices()[8], "1/0");
+  const auto name = [&](size_t a, size_t b) {
+    return cluster
+        ->classes()[cluster->FindClass(DeviceIndex(a), DeviceIndex(b))]
+        .name;
+  };
+  EXPECT_EQ(name(0, 1), "nvlink");
+  EXPECT_EQ(name(8, 15), "bridge");
+  EXPECT_EQ(name(0, 15), "fast");
+  EXPECT_EQ(name(0, 23), "slow");
+  EXPECT_THAT(std::string(NestBoxes(box, box).status().message()),
+              HasSubstr("is one of the box and one between boxes"));
 }
 
 TEST(DetectionTest, MeshesBestFirst) {

@@ -13,6 +13,9 @@ LAYERS = {
     "proto/hlo": (),
     "proto/v1": (),
     "cli": ("cli/verbs",),
+    "cli/cluster": (
+        "base", "cli/command", "cli/flags", "cli/text", "planner/cluster",
+        "worker/detect", "worker/pjrt"),
     "cli/command": ("base",),
     "cli/coordinator": ("cli/verbs",),
     "cli/program": ("base", "base/toml"),
@@ -29,8 +32,8 @@ LAYERS = {
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",
         "planner/pipeline"),
     "cli/verbs": (
-        "base", "base/log", "base/rpc", "proto/v1", "cli/command", "cli/flags",
-        "cli/local", "cli/program", "cli/text", "cli/worker", "coordinator/client",
+        "base", "base/log", "base/rpc", "proto/v1", "cli/cluster",
+        "cli/command", "cli/flags", "cli/local", "cli/program", "cli/text", "cli/worker", "coordinator/client",
         "coordinator/explain", "coordinator/export", "coordinator/launch",
         "coordinator/metrics", "coordinator/planning",
         "coordinator/resharding", "coordinator/security", "coordinator/space",
@@ -231,7 +234,8 @@ LAYERS = {
     "worker/comm/transport": ("base", "worker/comm/protocol"),
     "worker/collect": ("base", "proto/hlo", "proto/v1", "worker/pjrt"),
     "worker/detect": (
-        "base", "planner/cluster", "worker/comm/transport"),
+        "base", "planner/cluster", "worker/comm/transport", "worker/pjrt",
+        "worker/runner", "worker/timing"),
     "worker/devices": ("base", "proto/v1"),
     "worker/pjrt": ("base", "proto/hlo", "proto/v1"),
     "worker/pjrt/testing": ("proto/hlo",),
@@ -247,6 +251,7 @@ LAYERS = {
 # A test may also see all that lies below its room, with the testing folders
 # there, and these folders.
 TEST_LAYERS = {
+    "cli/cluster": ("cli/testing",),
     "cli/text": ("coordinator/validation",),
     "cli/verbs": ("cli/testing",),
     "coordinator/daemon": ("coordinator/client",),
@@ -300,6 +305,7 @@ FOREIGN = {
 
 # A header that several .cc files implement -> how the names of the others begin.
 PARTS = {
+    "cli/cluster/cluster_verbs": "cli/cluster/",
     "cli/verbs/verbs": "cli/verbs/",
     "coordinator/ir/links/dim_links_rules": "coordinator/ir/links/dim_links_",
     "coordinator/ir/write": "coordinator/ir/write_",

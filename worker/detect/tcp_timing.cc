@@ -19,7 +19,7 @@ constexpr int kBatches = 5;
 constexpr int kLongBatches = 3;
 constexpr double kLongSeconds = 0.1;
 constexpr double kTooLongSeconds = 4;  // larger sizes are left out
-constexpr Operation kGroupOperations[] = {
+constexpr Operation kHostOperations[] = {
     Operation::kAllReduce, Operation::kAllGather, Operation::kReduceScatter,
     Operation::kAllToAll, Operation::kBroadcast};
 
@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<cluster::GroupTiming>> Leader::Run() {
   }
   for (int count = 2;; count = std::min(2 * count, group_.size())) {
     const std::vector<int> members(all.begin(), all.begin() + count);
-    for (const Operation operation : kGroupOperations) {
+    for (const Operation operation : kHostOperations) {
       report(absl::StrCat("timing ", cluster::NameOperation(operation), " of ",
                           count, " hosts"));
       RETURN_IF_ERROR(TimeSeries(operation, members,

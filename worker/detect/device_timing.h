@@ -1,0 +1,40 @@
+// TimeDevices: what collectives between the devices of a plugin take.
+//
+// Concept: the plugin's own library moves the bytes, NCCL between GPUs, so that
+// times are those of a training step. Every pair is timed by a permute that
+// moves bytes between these two alone; all-reduce, all-gather, reduce-scatter
+// and all-to-all run in groups of consecutive devices of every size that
+// divides their number, all groups at once. Programs of one series take turns
+// with one that does nothing, whose time is subtracted (what a launch costs).
+//   Plugins have no broadcast that can be timed alone; it is left out.
+// In → Out: a client → timings; device i of the client is DeviceIndex i.
+// Units: bytes held per device before the step, seconds.
+// Threads: one.
+// Errors: those of Client::Compile, Upload and Execute (worker/pjrt/client.h).
+// kInvalidArgument for fewer than two devices.
+// Source: papers/map_colossal_auto.txt 4.2.
+#ifndef MESHWRIGHT_WORKER_DETECT_DEVICE_TIMING_H_
+#define MESHWRIGHT_WORKER_DETECT_DEVICE_TIMING_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/cluster/detection.h"
+#include "worker/pjrt/client.h"
+
+namespace meshwright::worker::detect {
+
+struct DeviceTimingOptions {
+  int64_t maximum_bytes = 16 << 20;
+  std::function<void(const std::string&)> report;  // before each series
+};
+
+absl::StatusOr<std::vector<cluster::GroupTiming>> TimeDevices(
+    const pjrt::Client& client, const DeviceTimingOptions& options);
+
+}  // namespace meshwright::worker::detect
+
+#endif  // MESHWRIGHT_WORKER_DETECT_DEVICE_TIMING_H_
