@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/status_macros.h"
+#include "cli/cluster/cluster_file.h"
+#include "cli/cluster/plan_meshes.h"
 #include "cli/flags/arguments.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
@@ -32,6 +34,8 @@ struct PlanVerbFlags {
   std::string output;
   base::ChannelSecurity security;
   bool symbolic = false;
+  std::string cluster;
+  MeshWishes meshes;
 };
 
 absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
@@ -73,21 +77,58 @@ absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
       interrupt.token());
 }
 
-absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::PlanRequest request, ToPlanRequest(flags.plan));
+absl::StatusOr<v1::Plan> PlanMesh(const Context& context,
+                                  const PlanVerbFlags& flags,
+                                  const v1::PlanRequest& request) {
   const bool local = flags.coordinator.empty();
   ASSIGN_OR_RETURN(
       const v1::DeviceSpec devices,
       ToDeviceSpec(flags.plan.devices, CountDevices(request.mesh()), local));
+  return flags.symbolic ? planning::MakeSymbolicPlan(request)
+         : local
+             ? PlanLocally(context, flags, devices, request)
+             : AskCoordinator(context, flags.coordinator,
+                              base::WithEnvironment(flags.security), request);
+}
+
+// The mesh is one of the cluster's.
+absl::StatusOr<v1::Plan> PlanCluster(const Context& context,
+                                     const PlanVerbFlags& flags) {
+  ASSIGN_OR_RETURN(const LoadedCluster loaded, LoadCluster(flags.cluster));
+  PlanFlags step = flags.plan;
+  step.mesh = absl::StrCat(loaded.cluster.device_count());
+  ASSIGN_OR_RETURN(const v1::PlanRequest request, ToPlanRequest(step));
+  MeshWishes wishes = flags.meshes;
+  wishes.mesh = flags.plan.mesh;
+  wishes.with_links = flags.symbolic || flags.plan.devices.solo;
+  if (context.terminal) {
+    wishes.report = [&](const std::string& what) {
+      *context.err << what << "\n";
+    };
+  }
+  return PlanMeshes(request, loaded.cluster, wishes,
+                    [&](const v1::PlanRequest& one) {
+                      return PlanMesh(context, flags, one);
+                    });
+}
+
+absl::StatusOr<v1::Plan> MakePlan(const Context& context,
+                                  const PlanVerbFlags& flags) {
+  if (!flags.cluster.empty()) return PlanCluster(context, flags);
+  if (flags.plan.mesh.empty()) {
+    return absl::InvalidArgumentError(
+        "--mesh is required, like 1x2, unless --cluster names a cluster file");
+  }
+  ASSIGN_OR_RETURN(const v1::PlanRequest request, ToPlanRequest(flags.plan));
+  return PlanMesh(context, flags, request);
+}
+
+absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
   for (const std::string& path : {flags.output, flags.plan.stages.trace}) {
     if (!path.empty()) RETURN_IF_ERROR(CheckWritable(path));
   }
 
-  const absl::StatusOr<v1::Plan> planned =
-      flags.symbolic ? planning::MakeSymbolicPlan(request)
-      : local        ? PlanLocally(context, flags, devices, request)
-                     : AskCoordinator(context, flags.coordinator,
-                                      base::WithEnvironment(flags.security), request);
+  const absl::StatusOr<v1::Plan> planned = MakePlan(context, flags);
   if (!planned.ok()) return NameModel(planned.status(), flags.plan.model);
   const v1::Plan& plan = *planned;
   const std::string json = PlanToJsonText(plan);
@@ -127,6 +168,22 @@ void AddPlanVerb(CLI::App& app, Context& context) {
       ->excludes(store)
       ->excludes(coordinator)
       ->excludes(stages);
+  verb->get_option("--mesh")->required(false);
+  CLI::Option* const cluster =
+      verb->add_option("--cluster", flags->cluster,
+                       "cluster file; every mesh of its devices is planned, "
+                       "best first (default: --mesh alone)")
+          ->excludes(stages)
+          ->excludes("--links");
+  verb->add_option("--meshes", flags->meshes.maximum_meshes,
+                   "meshes of the cluster to plan (default: all)")
+      ->needs(cluster)
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--max-axes", flags->meshes.maximum_axes,
+                   "axes that a mesh of the cluster may have")
+      ->capture_default_str()
+      ->needs(cluster)
+      ->check(CLI::Range(1, 4));
 }
 
 }  // namespace meshwright::cli

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
+#include "base/link.h"
 #include "base/status_macros.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/export/op_level.h"
@@ -21,6 +23,10 @@ constexpr const char* kSymbolic =
     "nothing was measured: the plan is chosen and predicted by roofline and "
     "assumed links, operator by operator; compare such plans with each other, "
     "and not with measured times";
+constexpr const char* kSymbolicWithLinks =
+    "nothing was measured: the plan is chosen and predicted by roofline and "
+    "the links given, operator by operator; compare such plans with each "
+    "other, and not with measured times";
 
 void FillPrediction(const intraop::IntraOpAnswer& answer, v1::Plan& plan) {
   const double seconds = problem::ToSeconds(answer.plan->time);
@@ -54,17 +60,29 @@ absl::StatusOr<v1::Plan> MakeSymbolicPlan(const v1::PlanRequest& request) {
   context.mesh = mesh;
   const space::ProfileSpace space = BuildProfileSpace(analysis, context);
   RETURN_IF_ERROR(CheckConfigurations(analysis, space));
+  base::Links links;
+  for (const v1::AxisLink& link : request.links()) {
+    links.push_back({link.alpha(), link.beta()});
+  }
+  if (!links.empty() && links.size() != mesh.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("the mesh has ", mesh.size(),
+                                                   " axes, but links are given "
+                                                   "for ",
+                                                   links.size(),
+                                                   "; give one of each"));
+  }
   // A CPU's figures only where a CPU was asked for.
   ASSIGN_OR_RETURN(
       const exporting::OpLevelPlan made,
       exporting::MakeOpLevelPlan(
           analysis, {.device = exporting::AssumeDevice(request.platform()),
+                     .links = links,
                      .memory_limit_bytes = formulation::FindUsableBytes(
                          request.device_memory_bytes()),
                      .split_contractions = true}));
   v1::Plan plan = BeginPlan(request, mesh);
   plan.set_device("symbolic");
-  plan.add_notes(kSymbolic);
+  plan.add_notes(links.empty() ? kSymbolic : kSymbolicWithLinks);
   plan.set_feasible(made.answer.plan.has_value());
   if (made.answer.plan.has_value()) {
     FillPrediction(made.answer, plan);

@@ -1,11 +1,11 @@
 // SymbolicPlan: a plan for people with no device.
 //
-// Concept: nothing is measured. The op-level solver chooses by roofline and
-// links of an assumed device; every block takes its nearest strategy. The
-// prediction is the op-level plan's cost, and the notes of the plan say so.
-// Errors: kInvalidArgument for a bad module, mesh or limit.
-// Source: papers/map_colossal_auto.txt 5.1; plans where
-// there is no device").
+// Concept: nothing is measured. The op-level solver chooses by the roofline of
+// an assumed device and by the links that the request gives, or assumed ones;
+// every block takes its nearest strategy. The prediction is the op-level plan's
+// cost, and the notes of the plan say so.
+// Errors: kInvalidArgument for a bad module, mesh, limit or link.
+// Source: papers/map_colossal_auto.txt 5.1.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_SYMBOLIC_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_SYMBOLIC_PLAN_H_
 

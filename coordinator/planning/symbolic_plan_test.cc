@@ -41,6 +41,25 @@ TEST(SymbolicPlanTest, APlanWithoutADeviceSaysWhatItIs) {
   EXPECT_LE(plan->lower_bound_seconds(), plan->predicted().step_seconds());
 }
 
+TEST(SymbolicPlanTest, LinksThatAreGivenCount) {
+  v1::PlanRequest request = Request("llama_tiny");
+  const auto assumed = MakeSymbolicPlan(request);
+  request.add_links();
+  EXPECT_THAT(std::string(MakeSymbolicPlan(request).status().message()),
+              HasSubstr("the mesh has 2 axes, but links are given for 1"));
+  request.add_links()->set_beta(1e-13);
+  const auto fast = MakeSymbolicPlan(request);
+  ASSERT_TRUE(fast.ok()) << fast.status();
+  EXPECT_THAT(fast->notes(), Contains(HasSubstr("the links given")));
+  request.mutable_links(1)->set_beta(1e-6);
+  const auto slow = MakeSymbolicPlan(request);
+  ASSERT_TRUE(slow.ok()) << slow.status();
+  EXPECT_LT(fast->predicted().step_seconds(),
+            assumed->predicted().step_seconds());
+  EXPECT_LT(assumed->predicted().step_seconds(),
+            slow->predicted().step_seconds());
+}
+
 TEST(SymbolicPlanTest, AMemoryLimitIsKeptOrRefusedWithTheLeast) {
   v1::PlanRequest request = Request("gpt2_2l");
   const auto free = MakeSymbolicPlan(request);

@@ -10,7 +10,8 @@
 namespace meshwright::cluster {
 namespace {
 
-constexpr double kLongStep = 10;  // times the shortest
+constexpr double kLongStep = 10;    // times the shortest
+constexpr double kLargeSizes = 16;  // the largest over the least of them
 constexpr size_t kTimingsOfASlope = 2;
 
 // One step of a timing.
@@ -55,7 +56,10 @@ std::vector<Step> TakeLong(const std::vector<Step>& steps) {
                               ->seconds;
   std::vector<Step> taken;
   for (const Step& step : steps) {
-    if (step.seconds >= kLongStep * shortest) taken.push_back(step);
+    if (step.seconds >= kLongStep * shortest &&
+        step.bytes * kLargeSizes >= steps.back().bytes) {
+      taken.push_back(step);
+    }
   }
   if (HaveTwoSizes(taken)) return taken;
   // Latency hides the bandwidth: the larger half of the sizes.

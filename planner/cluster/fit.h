@@ -1,8 +1,9 @@
 // FitLink: alpha and beta of a link class from timed collectives.
 //
 // Concept: per step, a timing says alpha + x beta for x bytes. Beta is the
-// slope of the long steps, those that take ten times the shortest or more, by
-// least squares of relative errors with an intercept of its own. Alpha is the
+// slope of the largest steps, down to a sixteenth of the largest, that take ten
+// times the shortest or more: by least squares of relative errors, with an
+// intercept of its own. Alpha is the
 // median of what the short steps take beyond their bytes. So a link that lets
 // a burst through, or that changes its protocol with the size, does not bend
 // either figure; the residuals tell how well one line holds for all sizes.

@@ -14,8 +14,9 @@ LAYERS = {
     "proto/v1": (),
     "cli": ("cli/verbs",),
     "cli/cluster": (
-        "base", "cli/command", "cli/flags", "cli/text", "planner/cluster",
-        "worker/detect", "worker/pjrt"),
+        "base", "proto/v1", "cli/command", "cli/flags", "cli/text",
+        "coordinator/planning", "planner/cluster", "worker/detect",
+        "worker/pjrt"),
     "cli/command": ("base",),
     "cli/coordinator": ("cli/verbs",),
     "cli/program": ("base", "base/toml"),

@@ -58,10 +58,13 @@ def run(command: list[str]) -> str:
 
 class ShapedNetwork:
 
-    def __init__(self, hosts: list[str], megabits: float, mtu: int = MTU):
+    def __init__(self, hosts: list[str], megabits: float, mtu: int = MTU,
+                 slower: dict[str, float] | None = None):
+        """`slower`: hosts whose links have a speed of their own."""
         self.hosts = hosts
         self.megabits = megabits
         self.mtu = mtu
+        self.slower = slower or {}
 
     @property
     def bytes_per_second(self) -> float:
@@ -94,17 +97,18 @@ class ShapedNetwork:
         run(["ip", "-n", host, "link", "set", "eth0", "up"])
         run(["ip", "-n", host, "address", "add", f"{self.address(host)}/24",
              "dev", "eth0"])
-        self._shape([], port)
-        self._shape(["-n", host], "eth0")
+        megabits = self.slower.get(host, self.megabits)
+        self._shape([], port, megabits)
+        self._shape(["-n", host], "eth0", megabits)
         # One congestion control everywhere, whatever the machine prefers; Reno
         # is the one that every namespace may choose.
         run([*self.inside(host), "sh", "-c",
              "echo reno > /proc/sys/net/ipv4/tcp_congestion_control"])
 
-    def _shape(self, where: list[str], device: str) -> None:
-        limit = max(8 * self.mtu, int(QUEUE_SECONDS * self.bytes_per_second))
+    def _shape(self, where: list[str], device: str, megabits: float) -> None:
+        limit = max(8 * self.mtu, int(QUEUE_SECONDS * megabits * 1e6 / 8))
         run(["tc", *where, "qdisc", "add", "dev", device, "root", "tbf",
-             "rate", f"{self.megabits}mbit", "burst", str(BURST_BYTES),
+             "rate", f"{megabits}mbit", "burst", str(BURST_BYTES),
              "limit", str(limit + BURST_BYTES)])
 
     def __exit__(self, *_) -> None:

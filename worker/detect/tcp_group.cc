@@ -1,7 +1,12 @@
 #include "worker/detect/tcp_group.h"
 
+#include <poll.h>
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -94,6 +99,12 @@ absl::Status TcpGroup::Connect(Clock::duration patience) {
   }
   listener_.Run();
   callers_.clear();
+  descriptors_.assign(hosts_.size(), -1);
+  for (int peer = 0; peer < size(); ++peer) {
+    if (joined_[peer] && peer != self_) {
+      descriptors_[peer] = sockets_[peer]->descriptor();
+    }
+  }
   RETURN_IF_ERROR(refusal_);
   for (int peer = 0; peer < size(); ++peer) {
     if (joined_[peer]) continue;
@@ -192,43 +203,68 @@ void TcpGroup::StopJoining() {
   }
 }
 
+absl::Status TcpGroup::Lose(int peer, absl::StatusCode code,
+                            const std::string& why) const {
+  return absl::Status(code, absl::StrCat("host ", hosts_[peer].name, " at ",
+                                         hosts_[peer].address, ": ", why));
+}
+
+absl::Status TcpGroup::Move(int peer, short event, size_t size,
+                            const std::function<ssize_t()>& call,
+                            size_t& moved) const {
+  if (moved == size) return absl::OkStatus();
+  const ssize_t now = call();
+  if (now > 0) moved += static_cast<size_t>(now);
+  if (now > 0 || (now < 0 && (errno == EAGAIN || errno == EINTR))) {
+    return absl::OkStatus();
+  }
+  return Lose(peer, absl::StatusCode::kUnavailable,
+              now == 0 && event == POLLIN ? "it closed its connection"
+                                          : std::strerror(errno));
+}
+
 absl::Status TcpGroup::Exchange(std::optional<int> to,
                                 std::span<const std::byte> out,
                                 std::optional<int> from,
                                 std::span<std::byte> in,
                                 Clock::duration patience) {
-  absl::Status failure;
-  bool late = false;
-  int open = (to.has_value() ? 1 : 0) + (from.has_value() ? 1 : 0);
-  const auto close = [&] {
-    if (to.has_value()) sockets_[*to]->Close();
-    if (from.has_value()) sockets_[*from]->Close();
-  };
-  const auto done = [&](int peer, const absl::Status& status) {
-    if (!status.ok() && failure.ok()) {
-      failure = absl::Status(
-          late ? absl::StatusCode::kDeadlineExceeded : status.code(),
-          absl::StrCat(
-              "host ", hosts_[peer].name, " at ", hosts_[peer].address, ": ",
-              late ? "it stands still; see to its network" : status.message()));
-      close();
+  size_t sent = to.has_value() ? 0 : out.size();
+  size_t received = from.has_value() ? 0 : in.size();
+  const int target = to.has_value() ? descriptors_[*to] : -1;
+  const int source = from.has_value() ? descriptors_[*from] : -1;
+  const auto wait =
+      std::chrono::duration_cast<std::chrono::milliseconds>(patience);
+  while (true) {
+    const size_t before = sent + received;
+    RETURN_IF_ERROR(Move(
+        to.value_or(0), POLLOUT, out.size(),
+        [&] {
+          return ::send(target, out.data() + sent, out.size() - sent,
+                        MSG_NOSIGNAL);
+        },
+        sent));
+    RETURN_IF_ERROR(Move(
+        from.value_or(0), POLLIN, in.size(),
+        [&] {
+          return ::recv(source, in.data() + received, in.size() - received, 0);
+        },
+        received));
+    if (sent == out.size() && received == in.size()) return absl::OkStatus();
+    if (sent + received != before) continue;
+    // A half that is through waits for nothing.
+    std::array<pollfd, 2> halves = {
+        pollfd{sent < out.size() ? target : -1, POLLOUT, 0},
+        pollfd{received < in.size() ? source : -1, POLLIN, 0}};
+    const int ready =
+        ::poll(halves.data(), halves.size(),
+               static_cast<int>(std::min<int64_t>(
+                   wait.count(), std::numeric_limits<int>::max())));
+    if (ready == 0) {
+      return Lose(received < in.size() ? *from : *to,
+                  absl::StatusCode::kDeadlineExceeded,
+                  "it stands still; see to its network");
     }
-    if (--open == 0) deadline_->Cancel();
-  };
-  deadline_->After(patience, [&] {
-    late = true;
-    close();
-  });
-  if (to.has_value()) {
-    sockets_[*to]->Write(
-        out, {}, [&, to](const absl::Status& status) { done(*to, status); });
   }
-  if (from.has_value()) {
-    sockets_[*from]->Read(
-        in, [&, from](const absl::Status& status) { done(*from, status); });
-  }
-  listener_.Run();
-  return failure;
 }
 
 }  // namespace meshwright::worker::detect

@@ -23,10 +23,10 @@ constexpr Operation kHostOperations[] = {
     Operation::kAllReduce, Operation::kAllGather, Operation::kReduceScatter,
     Operation::kAllToAll, Operation::kBroadcast};
 
-// 64 bytes to 1 MiB by four, then by two.
+// 8 bytes to 1 MiB by four, then by two.
 std::vector<int64_t> ListSizes(int64_t maximum) {
   std::vector<int64_t> sizes;
-  for (int64_t size = 64; size <= maximum; size *= size < (1 << 20) ? 4 : 2) {
+  for (int64_t size = 8; size <= maximum; size *= size < (1 << 20) ? 4 : 2) {
     sizes.push_back(size);
   }
   return sizes;

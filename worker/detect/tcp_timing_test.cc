@@ -61,7 +61,7 @@ TEST(TcpTimingTest, EveryPairAndEveryCollective) {
     EXPECT_LT(it.timing.seconds, 1);
     ++counts[{it.timing.operation, it.devices.size()}];
   }
-  EXPECT_EQ((counts[{Operation::kSendReceive, 2}]), 3 * 5);
+  EXPECT_EQ((counts[{Operation::kSendReceive, 2}]), 3 * 6);
   for (const Operation operation :
        {Operation::kAllReduce, Operation::kAllGather, Operation::kReduceScatter,
         Operation::kAllToAll, Operation::kBroadcast}) {

@@ -99,10 +99,7 @@ int TcpListener::port() const {
   return port_->acceptor.local_endpoint(error).port();
 }
 
-void TcpListener::Run() {
-  port_->context.restart();
-  port_->context.run();
-}
+void TcpListener::Run() { port_->context.run(); }
 
 void TcpListener::Post(std::function<void()> call) {
   asio::post(port_->context, std::move(call));
@@ -190,6 +187,13 @@ void TcpSocket::Close() {
   state_->closed = true;
   error_code ignored;
   state_->socket.close(ignored);
+}
+
+int TcpSocket::descriptor() const {
+  // Also where no operation of the loop has made it so yet.
+  error_code ignored;
+  state_->socket.native_non_blocking(true, ignored);
+  return state_->socket.native_handle();
 }
 
 // ---- time ----

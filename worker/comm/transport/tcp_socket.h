@@ -37,7 +37,7 @@ class TcpListener {
 
   // The one that was taken.
   int port() const;
-  // Calls what is due until nothing is left to wait for; may be called again.
+  // Calls what is due until nothing is left to wait for.
   void Run();
   // Has Run make this call. From any thread.
   void Post(std::function<void()> call);
@@ -75,6 +75,9 @@ class TcpSocket {
   void EndSending();
   // Operations under way end with kCancelled.
   void Close();
+  // The descriptor of a connection, which never blocks. For one who moves bytes
+  // without the loop: no operation may be under way meanwhile.
+  int descriptor() const;
 
  private:
   friend class TcpListener;

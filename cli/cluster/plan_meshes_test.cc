@@ -1,0 +1,135 @@
+#include "cli/cluster/plan_meshes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/cluster/cluster_file.h"
+#include "cli/cluster/mesh_order.h"
+#include "cli/testing/outcome.h"
+
+namespace meshwright::cli {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kModel[] = "tests/testdata/llama_tiny.hlo.pb";
+
+// Pairs (0, 2) and (1, 3) have NVLink, the others PCIe.
+constexpr char kCluster[] = R"({
+  "devices": ["gpu[0-3]"],
+  "link_classes": [{"name": "pcie", "alpha": 1e-5, "beta": 1e-10},
+                   {"name": "nvlink", "alpha": 1e-6, "beta": 1e-12}],
+  "groups": [{"name": "box", "class": "pcie", "members": ["gpu[0-3]"]}],
+  "links": [{"class": "nvlink", "devices": ["gpu0", "gpu2"]},
+            {"class": "nvlink", "devices": ["gpu1", "gpu3"]}]})";
+
+std::string WriteCluster() {
+  const std::string path = testing::TempDir() + "/crossed.json";
+  EXPECT_TRUE(base::WriteFile(path, kCluster).ok());
+  return path;
+}
+
+v1::PlanRequest MakeRequest() {
+  v1::PlanRequest request;
+  request.set_hlo_module(*base::ReadFile(kModel));
+  return request;
+}
+
+// Plans made up from seconds per mesh; below 0: none fits.
+struct Planner {
+  std::map<std::string, double> seconds;
+  std::vector<std::string> asked;
+
+  absl::StatusOr<v1::Plan> operator()(const v1::PlanRequest& request) {
+    const std::string mesh = NameShape(
+        {request.mesh().shape().begin(), request.mesh().shape().end()});
+    asked.push_back(mesh);
+    if (!seconds.contains(mesh)) return absl::CancelledError("interrupted");
+    v1::Plan plan;
+    *plan.mutable_mesh() = request.mesh().shape();
+    plan.set_feasible(seconds[mesh] >= 0);
+    if (plan.feasible()) {
+      plan.mutable_predicted()->set_step_seconds(seconds[mesh]);
+    }
+    return plan;
+  }
+};
+
+absl::StatusOr<v1::Plan> Ask(Planner& planner, const MeshWishes& wishes = {}) {
+  const auto loaded = LoadCluster(WriteCluster());
+  return PlanMeshes(MakeRequest(), loaded->cluster, wishes,
+                    [&](const v1::PlanRequest& it) { return planner(it); });
+}
+
+TEST(PlanMeshesTest, TheFastestPlanOfAllMeshes) {
+  Planner planner{{{"1x4", 2}, {"2x2", 1}}, {}};
+  const auto plan = Ask(planner);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(planner.asked.size(), 2u);
+  EXPECT_THAT(plan->mesh(), ElementsAre(2, 2));
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("2x2 estimated")));
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("planned 1.0 s")));
+  EXPECT_THAT(plan->notes(),
+              Contains(HasSubstr("row by row: gpu0, gpu2, gpu1, gpu3")));
+}
+
+TEST(PlanMeshesTest, TheBestEstimateFirst) {
+  Planner planner{{{"1x4", 2}, {"2x2", 1}}, {}};
+  const auto plan = Ask(planner, {.maximum_meshes = 1});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto loaded = LoadCluster(WriteCluster());
+  const auto order =
+      OrderMeshes(MakeRequest(), loaded->cluster, {{2, 2}, {1, 4}});
+  ASSERT_TRUE(order.ok()) << order.status();
+  EXPECT_LE(*(*order)[0].estimate_seconds, *(*order)[1].estimate_seconds);
+  EXPECT_THAT(planner.asked, ElementsAre(NameShape((*order)[0].shape)));
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("not planned")));
+}
+
+TEST(PlanMeshesTest, AMeshThatDoesNotFitLosesToOneThatDoes) {
+  Planner planner{{{"1x4", -1}, {"2x2", 5}}, {}};
+  EXPECT_THAT(Ask(planner)->mesh(), ElementsAre(2, 2));
+  Planner neither{{{"1x4", -1}, {"2x2", -1}}, {}};
+  EXPECT_FALSE(Ask(neither)->feasible());
+}
+
+TEST(PlanMeshesTest, AnInterruptionLeavesTheBestSoFar) {
+  Planner first;
+  EXPECT_EQ(Ask(first).status().code(), absl::StatusCode::kCancelled);
+  ASSERT_EQ(first.asked.size(), 1u);
+  Planner planner{{{first.asked[0], 3}}, {}};
+  const auto plan = Ask(planner);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("failed: interrupted")));
+}
+
+TEST(PlanMeshesTest, OneMeshAlone) {
+  Planner planner{{{"1x4", 2}}, {}};
+  EXPECT_TRUE(Ask(planner, {.mesh = "1x4"}).ok());
+  EXPECT_THAT(planner.asked, ElementsAre("1x4"));
+  EXPECT_THAT(
+      std::string(Ask(planner, {.mesh = "1x3"}).status().message()),
+      HasSubstr("mesh 1x3 has 3 places, but the cluster has 4 devices"));
+}
+
+TEST(PlanMeshesTest, FromTheCommandLine) {
+  const nlohmann::json plan =
+      CommandJson({"plan", kModel, "--symbolic", "--cluster", WriteCluster()});
+  EXPECT_EQ(plan["mesh"].size(), 2u);
+  EXPECT_THAT(plan["notes"].dump(), HasSubstr("chosen among 2 of the cluster"));
+  EXPECT_THAT(plan["notes"].dump(), HasSubstr("the links given"));
+  ExpectRefused({"plan", kModel, "--symbolic"}, "--mesh is required");
+  ExpectRefused({"plan", kModel, "--cluster", "/nowhere"}, "/nowhere");
+  ExpectRefused({"plan", kModel, "--meshes", "2"}, "--cluster");
+  ExpectRefused({"plan", kModel, "--cluster", WriteCluster(), "--stages"},
+                "--stages");
+}
+
+}  // namespace
+}  // namespace meshwright::cli
