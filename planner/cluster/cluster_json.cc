@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/json/read_json.h"
@@ -28,12 +29,25 @@ auto IntoFigure(double& figure) {
   };
 }
 
+// Printable, so that a sentence may quote it.
+auto IntoName(std::string& name) {
+  return [&name](const base::JsonValue& value) {
+    base::ReadJsonValue(value, name);
+    if (value.HasFailed()) return;
+    for (const char c : name) {
+      if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) {
+        return value.Fail("holds a control character; leave it out");
+      }
+    }
+  };
+}
+
 // Names, each perhaps of several (name_list.h).
 auto IntoNames(std::vector<std::string>& names) {
   return [&names](const base::JsonValue& list) {
     list.ForEach([&](const base::JsonValue& value) {
       std::string pattern;
-      base::ReadJsonValue(value, pattern);
+      IntoName(pattern)(value);
       if (value.HasFailed()) return;
       auto expanded = ExpandNames(pattern);
       if (!expanded.ok()) {
@@ -81,7 +95,7 @@ auto IntoAxisFigures(const base::Mesh& mesh, std::vector<double>& figures) {
 }  // namespace
 
 void Describe(base::JsonFields& it, LinkClass& made) {
-  it.Required("name", made.name);
+  it.Required("name", IntoName(made.name));
   it.Required("alpha", IntoFigure(made.link.alpha));
   if (it.Has("bandwidth_bytes_per_second")) {
     if (it.Has("beta")) {
@@ -104,18 +118,18 @@ void Describe(base::JsonFields& it, LinkClass& made) {
 }
 
 void Describe(base::JsonFields& it, Group& made) {
-  it.Required("name", made.name);
-  it.Required("class", made.link_class);
+  it.Required("name", IntoName(made.name));
+  it.Required("class", IntoName(made.link_class));
   it.Required("members", IntoNames(made.members));
 }
 
 void Describe(base::JsonFields& it, DirectLink& made) {
-  it.Required("class", made.link_class);
+  it.Required("class", IntoName(made.link_class));
   it.Required("devices", IntoNames(made.devices));
 }
 
 void Describe(base::JsonFields& it, ClassTiming& made) {
-  it.Required("class", made.link_class);
+  it.Required("class", IntoName(made.link_class));
   it.Required("operation", [&](const base::JsonValue& value) {
     ReadOperation(value, made.timing.operation);
   });
@@ -132,7 +146,7 @@ void Describe(base::JsonFields& it, Description& made) {
                                          ", but this program reads ",
                                          kSchemaVersion));
   }
-  it.Optional("name", made.name);
+  it.Optional("name", IntoName(made.name));
   it.Required("devices", IntoNames(made.devices));
   it.Optional("link_classes", made.classes);
   it.Optional("groups", made.groups);

@@ -76,6 +76,7 @@ TEST(ClusterJsonTest, WhatIsNoClusterIsNamed) {
       {"{}", "devices is missing"},
       {R"({"devices": [3]})", "devices[0] is number, not"},
       {R"({"devices": ["g[0"]})", "devices[0] \"g[0\" opens a bracket"},
+      {R"({"devices": ["a\nb"]})", "devices[0] holds a control character"},
       {R"({"devices": []})", "the cluster has no device"},
       {R"({"devices": ["a"], "schema_version": 2})", "schema_version 2"},
       {R"({"devices": ["a"], "link_classes": [{"name": "n", "alpha": -1}]})",

@@ -10,8 +10,9 @@
 namespace meshwright::cluster {
 namespace {
 
-constexpr double kLongStep = 10;    // times the shortest
-constexpr double kLargeSizes = 16;  // the largest over the least of them
+constexpr double kLongStep = 10;      // times the shortest
+constexpr double kLargeSizes = 16;    // the largest over the least of them
+constexpr double kContradiction = 9;  // three standard deviations
 constexpr size_t kTimingsOfASlope = 2;
 
 // One step of a timing.
@@ -71,29 +72,59 @@ std::vector<Step> TakeLong(const std::vector<Step>& steps) {
   return HaveTwoSizes(taken) ? taken : steps;
 }
 
-// Least squares of relative errors, with an intercept.
-double FitSlope(const std::vector<Step>& steps) {
+double Weigh(const Step& step) {
+  return step.seconds > 0 ? 1 / (step.seconds * step.seconds) : 0;
+}
+
+struct Slope {
+  double beta = 0;
+  double squares = 0;  // of the relative errors
+};
+
+// Least squares of relative errors, where a step of no bytes takes `intercept`.
+Slope FitThrough(const std::vector<Step>& steps, double intercept) {
+  double xx = 0;
+  double xy = 0;
+  for (const Step& step : steps) {
+    xx += Weigh(step) * step.bytes * step.bytes;
+    xy += Weigh(step) * step.bytes * (step.seconds - intercept);
+  }
+  Slope slope;
+  if (xx > 0) slope.beta = std::max(0.0, xy / xx);
+  for (const Step& step : steps) {
+    const double off = step.seconds - intercept - slope.beta * step.bytes;
+    slope.squares += Weigh(step) * off * off;
+  }
+  return slope;
+}
+
+// The same with an intercept of its own.
+Slope FitFreely(const std::vector<Step>& steps) {
   double weights = 0;
   double x = 0;
   double y = 0;
-  const auto weigh = [](const Step& step) {
-    return step.seconds > 0 ? 1 / (step.seconds * step.seconds) : 0;
-  };
   for (const Step& step : steps) {
-    weights += weigh(step);
-    x += weigh(step) * step.bytes;
-    y += weigh(step) * step.seconds;
+    weights += Weigh(step);
+    x += Weigh(step) * step.bytes;
+    y += Weigh(step) * step.seconds;
   }
-  if (weights == 0) return 0;
+  if (weights == 0) return {};
   x /= weights;
   y /= weights;
   double xx = 0;
   double xy = 0;
   for (const Step& step : steps) {
-    xx += weigh(step) * (step.bytes - x) * (step.bytes - x);
-    xy += weigh(step) * (step.bytes - x) * (step.seconds - y);
+    xx += Weigh(step) * (step.bytes - x) * (step.bytes - x);
+    xy += Weigh(step) * (step.bytes - x) * (step.seconds - y);
   }
-  return xx > 0 ? std::max(0.0, xy / xx) : 0;
+  Slope slope;
+  if (xx > 0) slope.beta = std::max(0.0, xy / xx);
+  const double intercept = y - slope.beta * x;
+  for (const Step& step : steps) {
+    const double off = step.seconds - intercept - slope.beta * step.bytes;
+    slope.squares += Weigh(step) * off * off;
+  }
+  return slope;
 }
 
 // `steps` by size.
@@ -113,12 +144,24 @@ double FitAlpha(const std::vector<Step>& steps, double beta) {
   return latencies[middle];
 }
 
+// An intercept of its own costs precision: it is taken only where the large
+// steps contradict the latency of small ones by more than their noise explains.
+double FitBeta(const std::vector<Step>& steps) {
+  const std::vector<Step> large = TakeLong(steps);
+  const Slope free = FitFreely(large);
+  const Slope through = FitThrough(large, FitAlpha(steps, free.beta));
+  const double noise =
+      free.squares / std::max<double>(1, static_cast<double>(large.size()) - 2);
+  return through.squares - free.squares > kContradiction * noise ? free.beta
+                                                                 : through.beta;
+}
+
 }  // namespace
 
 absl::StatusOr<LinkFit> FitLink(std::span<const Timing> timings) {
   ASSIGN_OR_RETURN(const std::vector<Step> steps, ToSteps(timings));
   LinkFit fit;
-  fit.link.beta = FitSlope(TakeLong(steps));
+  fit.link.beta = FitBeta(steps);
   fit.link.alpha = FitAlpha(steps, fit.link.beta);
   fit.timings = static_cast<int>(steps.size());
   double squares = 0;

@@ -11,6 +11,10 @@
 namespace meshwright::cluster {
 namespace {
 
+// Devices that the search of a mesh tries, beside so many for every place.
+constexpr int64_t kMaxTries = 2'000'000;
+constexpr int64_t kTriesPerPlace = 256;
+
 int64_t CountPlaces(const base::Mesh& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1},
                          std::multiplies<>());
@@ -72,6 +76,7 @@ absl::StatusOr<DeviceMesh> FindMesh(const Cluster& cluster,
     mesh.devices[i] = DeviceIndex(i);
   }
   std::vector<ClassIndex> slowest(shape.size(), last);
+  int64_t tries = kMaxTries + kTriesPerPlace * CountPlaces(shape);
   for (size_t axis = shape.size(); axis-- > 0;) {
     if (shape[axis] == 1) continue;
     // The class of the arrangement in hand always fits.
@@ -81,7 +86,7 @@ absl::StatusOr<DeviceMesh> FindMesh(const Cluster& cluster,
     for (ClassIndex limit; limit < held; ++limit) {
       slowest[axis] = limit;
       if (MayFit(cluster, shape, slowest, limit)) {
-        Placement placed = PlaceDevices(cluster, shape, slowest);
+        Placement placed = PlaceDevices(cluster, shape, slowest, tries);
         if (!placed.complete) mesh.proven = false;
         if (!placed.devices.empty()) {
           mesh.devices = std::move(placed.devices);

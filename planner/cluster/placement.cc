@@ -7,16 +7,14 @@
 namespace meshwright::cluster {
 namespace {
 
-// Devices tried, beside 64 for every place.
-constexpr int64_t kMaxTries = 2'000'000;
-
 class PlacementSearch {
  public:
   PlacementSearch(const Cluster& cluster, const base::Mesh& shape,
-                  const std::vector<ClassIndex>& slowest)
+                  const std::vector<ClassIndex>& slowest, int64_t& tries)
       : cluster_(cluster),
         shape_(shape),
         slowest_(slowest),
+        tries_(tries),
         places_(cluster.device_count()),
         used_(cluster.device_count(), false) {
     size_t stride = 1;
@@ -38,11 +36,11 @@ class PlacementSearch {
   const Cluster& cluster_;
   const base::Mesh& shape_;
   const std::vector<ClassIndex>& slowest_;
+  int64_t& tries_;  // left
   std::vector<size_t> strides_;
   std::vector<DeviceIndex> places_;
   std::vector<bool> used_;
   size_t first_free_ = 0;  // none below is free
-  int64_t tries_ = 0;
 };
 
 bool PlacementSearch::Fits(size_t place, DeviceIndex device) const {
@@ -66,18 +64,17 @@ std::optional<DeviceIndex> PlacementSearch::FindNext(size_t place,
                                                      size_t from) {
   for (size_t i = std::max(from, first_free_); i < used_.size(); ++i) {
     if (used_[i]) continue;
-    ++tries_;
+    --tries_;
     if (Fits(place, DeviceIndex(i))) return DeviceIndex(i);
   }
   return std::nullopt;
 }
 
 Placement PlacementSearch::Run() {
-  const int64_t limit = kMaxTries + 64 * static_cast<int64_t>(places_.size());
   size_t place = 0;
   size_t from = 0;
   while (place < places_.size()) {
-    if (tries_ > limit) return {{}, false};
+    if (tries_ <= 0) return {{}, false};
     const std::optional<DeviceIndex> device = FindNext(place, from);
     if (device.has_value()) {
       places_[place] = *device;
@@ -100,8 +97,8 @@ Placement PlacementSearch::Run() {
 }  // namespace
 
 Placement PlaceDevices(const Cluster& cluster, const base::Mesh& shape,
-                       const std::vector<ClassIndex>& slowest) {
-  return PlacementSearch(cluster, shape, slowest).Run();
+                       const std::vector<ClassIndex>& slowest, int64_t& tries) {
+  return PlacementSearch(cluster, shape, slowest, tries).Run();
 }
 
 }  // namespace meshwright::cluster

@@ -11,6 +11,7 @@
 #ifndef MESHWRIGHT_PLANNER_CLUSTER_PLACEMENT_H_
 #define MESHWRIGHT_PLANNER_CLUSTER_PLACEMENT_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "base/sharding.h"
@@ -23,8 +24,9 @@ struct Placement {
   bool complete = true;              // false: the search gave up
 };
 
+// Takes the devices that it tries from `tries`, and gives up at 0.
 Placement PlaceDevices(const Cluster& cluster, const base::Mesh& shape,
-                       const std::vector<ClassIndex>& slowest);
+                       const std::vector<ClassIndex>& slowest, int64_t& tries);
 
 }  // namespace meshwright::cluster
 

@@ -98,8 +98,11 @@ absl::StatusOr<absl::Duration> RunItem(TcpGroup& group, const Item& item,
     buffers.out.resize(size);
     buffers.in.resize(size);
   }
+  // The root of a broadcast waits for nobody until all hosts were it once.
+  const int64_t warm_ups =
+      item.operation == Operation::kBroadcast ? std::ssize(item.members) : 1;
   RETURN_IF_ERROR(Repeat(group, item, rank, std::min(item.bytes, kWarmUpBytes),
-                         1, patience, buffers));
+                         warm_ups, patience, buffers));
   const auto begin = TcpGroup::Clock::now();
   RETURN_IF_ERROR(Repeat(group, item, rank, item.bytes, item.repetitions,
                          patience, buffers));

@@ -16,6 +16,7 @@ namespace {
 using cluster::Operation;
 
 constexpr int kBatches = 5;
+constexpr int64_t kMaximumBatch = 2000;  // repetitions
 constexpr int kLongBatches = 3;
 constexpr double kLongSeconds = 0.1;
 constexpr double kTooLongSeconds = 4;  // larger sizes are left out
@@ -106,15 +107,24 @@ absl::Status Leader::TimeSeries(Operation operation,
 }
 
 absl::StatusOr<double> Leader::TimeSize(Item item) {
-  ASSIGN_OR_RETURN(const double once, TimeBatch(item));
+  // Every host is the root of a broadcast once, so that one run waits for the
+  // one before.
+  const int64_t least = item.operation == Operation::kBroadcast
+                            ? static_cast<int64_t>(item.members.size())
+                            : 1;
+  item.repetitions = least;
+  ASSIGN_OR_RETURN(const double first, TimeBatch(item));
+  const double once = first / static_cast<double>(least);
   std::vector<double> seconds;
   int batches = kBatches;
   if (once >= kLongSeconds) {
     seconds.push_back(once);
     batches = kLongBatches;
   }
-  item.repetitions = std::clamp<int64_t>(
-      static_cast<int64_t>(kBatchSeconds / std::max(once, 1e-6)), 1, 2000);
+  item.repetitions = std::max(
+      least, std::min<int64_t>(
+                 static_cast<int64_t>(kBatchSeconds / std::max(once, 1e-6)),
+                 kMaximumBatch));
   while (static_cast<int>(seconds.size()) < batches) {
     ASSIGN_OR_RETURN(const double all, TimeBatch(item));
     seconds.push_back(all / static_cast<double>(item.repetitions));
