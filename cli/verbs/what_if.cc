@@ -178,7 +178,7 @@ void AddWhatIfVerb(CLI::App& app, Context& context) {
       ->required();
   AddChangeFlags(*verb, &flags->change);
   verb->add_option("--links", flags->links,
-                   "alpha and beta of every mesh axis as JSON");
+                   "alpha and beta of every mesh axis as JSON, or a cluster file");
   verb->add_option("--store", flags->store,
                    "profile store (default: in the user's data folder)");
   verb->add_option("--model", flags->model,
