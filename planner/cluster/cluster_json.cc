@@ -167,9 +167,9 @@ absl::StatusOr<base::Links> ParseLinks(std::string_view json,
   std::vector<double> beta;
   bool is_cluster = false;
   RETURN_IF_ERROR(base::ReadJson(json, [&](const base::JsonValue& document) {
+    is_cluster = document.IsObject() && document.value().contains("devices");
+    if (is_cluster) return;
     base::ReadJsonObject(document, [&](base::JsonFields& it) {
-      is_cluster = it.Has("devices");
-      if (is_cluster) return;
       it.Required("alpha", IntoAxisFigures(mesh, alpha));
       it.Required("beta", IntoAxisFigures(mesh, beta));
     });

@@ -44,6 +44,11 @@ TEST(ClusterJsonTest, ALinkFileIsStillRead) {
   ASSERT_TRUE(links.ok());
   EXPECT_EQ((*links)[1].alpha, 1e-6);
   EXPECT_EQ((*links)[1].beta, 1e-10);
+  // A plan, say, is neither.
+  EXPECT_THAT(
+      std::string(
+          ParseLinks(R"({"device": "cpu"})", {1, 2}).status().message()),
+      HasSubstr("alpha is missing"));
 }
 
 TEST(ClusterJsonTest, WhatIsWrittenIsReadAgain) {
