@@ -31,7 +31,7 @@ void AddStepFlags(CLI::App& verb, PlanFlags* flags) {
   verb.add_flag("--solo", flags->devices.solo,
                 "one GPU stands for all of the mesh; needs --links");
   verb.add_option("--links", flags->links,
-                  "with --solo, file with the links of the mesh's axes, or a "
+                  "with --solo or --symbolic, file with the links of the mesh's axes, or a "
                   "cluster file");
 }
 

@@ -235,8 +235,8 @@ LAYERS = {
     "worker/comm/transport": ("base", "worker/comm/protocol"),
     "worker/collect": ("base", "proto/hlo", "proto/v1", "worker/pjrt"),
     "worker/detect": (
-        "base", "planner/cluster", "worker/comm/transport", "worker/pjrt",
-        "worker/runner", "worker/timing"),
+        "base", "planner/cluster", "worker/comm/transport", "worker/devices",
+        "worker/pjrt", "worker/runner", "worker/timing"),
     "worker/devices": ("base", "proto/v1"),
     "worker/pjrt": ("base", "proto/hlo", "proto/v1"),
     "worker/pjrt/testing": ("proto/hlo",),

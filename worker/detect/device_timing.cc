@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "worker/devices/timing_lock.h"
 #include "worker/pjrt/buffer.h"
 #include "worker/pjrt/executable.h"
 #include "worker/runner/small_modules.h"
@@ -20,6 +21,7 @@ using cluster::DeviceIndex;
 using cluster::Operation;
 
 constexpr int64_t kSmallestBytes = 1024;
+constexpr absl::Duration kLockLimit = absl::Minutes(10);
 constexpr Operation kDeviceOperations[] = {
     Operation::kAllReduce, Operation::kAllGather, Operation::kReduceScatter,
     Operation::kAllToAll};
@@ -146,6 +148,12 @@ absl::StatusOr<std::vector<cluster::GroupTiming>> TimeDevices(
     return absl::InvalidArgumentError(
         "one device has no link; ask for two devices or more");
   }
+  ASSIGN_OR_RETURN(const auto lock,
+                   devices::TimingLock::Open(devices::NameTimingGroup(
+                       client.platform_name(), client.device_name())));
+  RETURN_IF_ERROR(lock->Exclude(kLockLimit, [&] {
+    if (options.report) options.report("waiting for another timing to end");
+  }));
   const auto report = [&](const std::string& what) {
     if (options.report) options.report(what);
   };

@@ -6,12 +6,14 @@
 // and all-to-all run in groups of consecutive devices of every size that
 // divides their number, all groups at once. Programs of one series take turns
 // with one that does nothing, whose time is subtracted (what a launch costs).
+// Nothing else times on these devices meanwhile (worker/devices/timing_lock.h).
 //   Plugins have no broadcast that can be timed alone; it is left out.
 // In → Out: a client → timings; device i of the client is DeviceIndex i.
 // Units: bytes held per device before the step, seconds.
 // Threads: one.
 // Errors: those of Client::Compile, Upload and Execute (worker/pjrt/client.h).
-// kInvalidArgument for fewer than two devices.
+// kInvalidArgument for fewer than two devices, kDeadlineExceeded where another
+// process times them for ten minutes.
 // Source: papers/map_colossal_auto.txt 4.2.
 #ifndef MESHWRIGHT_WORKER_DETECT_DEVICE_TIMING_H_
 #define MESHWRIGHT_WORKER_DETECT_DEVICE_TIMING_H_

@@ -209,7 +209,7 @@ absl::Status TcpGroup::Lose(int peer, absl::StatusCode code,
                                          hosts_[peer].address, ": ", why));
 }
 
-absl::Status TcpGroup::Move(int peer, short event, size_t size,
+absl::Status TcpGroup::Move(int peer, bool sends, size_t size,
                             const std::function<ssize_t()>& call,
                             size_t& moved) const {
   if (moved == size) return absl::OkStatus();
@@ -218,9 +218,9 @@ absl::Status TcpGroup::Move(int peer, short event, size_t size,
   if (now > 0 || (now < 0 && (errno == EAGAIN || errno == EINTR))) {
     return absl::OkStatus();
   }
-  return Lose(peer, absl::StatusCode::kUnavailable,
-              now == 0 && event == POLLIN ? "it closed its connection"
-                                          : std::strerror(errno));
+  return Lose(
+      peer, absl::StatusCode::kUnavailable,
+      now == 0 && !sends ? "it closed its connection" : std::strerror(errno));
 }
 
 absl::Status TcpGroup::Exchange(std::optional<int> to,
@@ -237,14 +237,14 @@ absl::Status TcpGroup::Exchange(std::optional<int> to,
   while (true) {
     const size_t before = sent + received;
     RETURN_IF_ERROR(Move(
-        to.value_or(0), POLLOUT, out.size(),
+        to.value_or(0), true, out.size(),
         [&] {
           return ::send(target, out.data() + sent, out.size() - sent,
                         MSG_NOSIGNAL);
         },
         sent));
     RETURN_IF_ERROR(Move(
-        from.value_or(0), POLLIN, in.size(),
+        from.value_or(0), false, in.size(),
         [&] {
           return ::recv(source, in.data() + received, in.size() - received, 0);
         },

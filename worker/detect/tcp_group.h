@@ -76,7 +76,7 @@ class TcpGroup {
   absl::Status Lose(int peer, absl::StatusCode code,
                     const std::string& why) const;
   // One call of the kernel, unless all of `size` is through.
-  absl::Status Move(int peer, short event, size_t size,
+  absl::Status Move(int peer, bool sends, size_t size,
                     const std::function<ssize_t()>& call, size_t& moved) const;
 
   const std::vector<TcpHost> hosts_;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 
@@ -39,6 +40,16 @@ int OpenOrMake(const std::string& path) {
 }
 
 }  // namespace
+
+std::string NameTimingGroup(const std::string& platform,
+                            const std::string& device_name) {
+  if (platform == "cpu") return "cpu";
+  std::string group;
+  for (const char letter : device_name) {
+    group += absl::ascii_isalnum(letter) ? letter : '-';
+  }
+  return group;
+}
 
 absl::StatusOr<std::unique_ptr<TimingLock>> TimingLock::Open(
     const std::string& group, std::string folder) {

@@ -27,6 +27,11 @@
 
 namespace meshwright::worker::devices {
 
+// Which timings exclude each other: those of all virtual devices of a machine,
+// and those of one accelerator. `device_name`: that of the first.
+std::string NameTimingGroup(const std::string& platform,
+                            const std::string& device_name);
+
 class TimingLock {
  public:
   // Called once per Share or Exclude that has to wait.

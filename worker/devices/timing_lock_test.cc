@@ -27,6 +27,11 @@ class TimingLockTest : public testing::Test {
   }
 };
 
+TEST(TimingGroupTest, AMachinesCpuOrOneAccelerator) {
+  EXPECT_EQ(NameTimingGroup("cpu", "TFRT_CPU_0"), "cpu");
+  EXPECT_EQ(NameTimingGroup("cuda", "GPU 1/2"), "GPU-1-2");
+}
+
 TEST_F(TimingLockTest, OneTimesAtATimeAndManyCompile) {
   const auto one = Open("group");
   const auto other = Open("group");

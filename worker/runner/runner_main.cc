@@ -15,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
@@ -119,17 +118,6 @@ BatchOptions ChooseOptions(const Arguments& arguments,
                                 : std::max(chosen, 1);
   ReadMemory(client, options);
   return options;
-}
-
-// Which timings exclude each other: those of all virtual devices of a machine,
-// and those of one accelerator.
-std::string TimingGroup(const pjrt::Client& client) {
-  if (client.platform_name() == "cpu") return "cpu";
-  std::string group;
-  for (const char letter : client.device_name()) {
-    group += absl::ascii_isalnum(letter) ? letter : '-';
-  }
-  return group;
 }
 
 std::string PluginVersion(const pjrt::Plugin& plugin,
@@ -238,7 +226,8 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
                      sandbox::ProgressPage::Open(*arguments.progress));
   }
   ASSIGN_OR_RETURN(const auto lock,
-                   devices::TimingLock::Open(TimingGroup(*client)));
+                   devices::TimingLock::Open(devices::NameTimingGroup(
+                       client->platform_name(), client->device_name())));
   std::optional<devices::LoadWatch> load;
   if (on_cpu) {
     load.emplace(awake == nullptr ? std::vector<pid_t>()
