@@ -262,7 +262,9 @@ std::string FormatDescription(const Description& description,
   for (const DeviceMesh& mesh : meshes) {
     json["meshes"].push_back(ToJson(cluster, mesh));
   }
-  return json.dump(2) + "\n";
+  // A name from a command line may be no UTF-8.
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace meshwright::cluster

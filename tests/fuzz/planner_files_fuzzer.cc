@@ -1,7 +1,7 @@
-// libFuzzer on the files of `search`, `checkpoint`, `layout`, `reshard` and
-// `pipeline`: whatever a reader accepts is solved, in little time, and answered
-// with a bound that is none above the answer; what it refuses it refuses in one
-// sentence.
+// libFuzzer on the files of `search`, `checkpoint`, `layout`, `reshard`,
+// `pipeline` and `cluster show`: whatever a reader accepts is solved, in little
+// time, and answered with a bound that is none above the answer; what it
+// refuses it refuses in one sentence.
 //
 // Every document is offered to every reader: all but one of them stop at the
 // first member that is missing.
@@ -18,6 +18,9 @@
 #include "base/deadline.h"
 #include "coordinator/resharding/request_json.h"
 #include "planner/checkpoint/chain_json.h"
+#include "planner/cluster/build_cluster.h"
+#include "planner/cluster/cluster_json.h"
+#include "planner/cluster/detection.h"
 #include "planner/layout/layout_json.h"
 #include "planner/pipeline/pipeline_json.h"
 #include "planner/search/tradeoffs/search_json.h"
@@ -83,6 +86,17 @@ absl::StatusOr<std::string> Pipeline(std::string_view text) {
   return pipeline::AnswerToJson(*answer);
 }
 
+absl::StatusOr<std::string> Cluster(std::string_view text) {
+  const auto description = cluster::ParseDescription(text);
+  if (!description.ok()) return description.status();
+  const auto made = cluster::BuildCluster(*description);
+  if (!made.ok()) Fail("cluster", "what was read is not built");
+  // Of more devices only the file is of interest.
+  const int axes = made->device_count() <= 8 ? 3 : 1;
+  return cluster::FormatDescription(*description, *made,
+                                    cluster::RankMeshes(*made, axes));
+}
+
 void Run(std::string_view text) {
   search::SearchWishes wishes;
   wishes.deadline = Soon();
@@ -100,6 +114,7 @@ void Run(std::string_view text) {
   transfers.deadline = Soon();
   Check("reshard", resharding::AnswerReshardJson(text, transfers));
   Check("pipeline", Pipeline(text));
+  Check("cluster", Cluster(text));
 }
 
 }  // namespace
