@@ -30,9 +30,10 @@ void AddStepFlags(CLI::App& verb, PlanFlags* flags) {
   AddDeviceFlags(verb, &flags->devices);
   verb.add_flag("--solo", flags->devices.solo,
                 "one GPU stands for all of the mesh; needs --links");
-  verb.add_option("--links", flags->links,
-                  "with --solo or --symbolic, file with the links of the mesh's axes, or a "
-                  "cluster file");
+  verb.add_option(
+      "--links", flags->links,
+      "with --solo or --symbolic, file with the links of the mesh's axes, or a "
+      "cluster file");
 }
 
 CLI::Option* AddPlanFlags(CLI::App& verb, PlanFlags* flags) {

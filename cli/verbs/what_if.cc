@@ -177,8 +177,9 @@ void AddWhatIfVerb(CLI::App& app, Context& context) {
                    "a plan written by plan -o, or a model")
       ->required();
   AddChangeFlags(*verb, &flags->change);
-  verb->add_option("--links", flags->links,
-                   "alpha and beta of every mesh axis as JSON, or a cluster file");
+  verb->add_option(
+      "--links", flags->links,
+      "alpha and beta of every mesh axis as JSON, or a cluster file");
   verb->add_option("--store", flags->store,
                    "profile store (default: in the user's data folder)");
   verb->add_option("--model", flags->model,
