@@ -1,0 +1,84 @@
+"""The wheel's build: stubs of proto/v1, and the programs where they are named.
+
+Concept: MESHWRIGHT_WHEEL_BINARIES names a folder with ``meshwright`` and
+``meshwright-runner`` (a build's ``bin``), MESHWRIGHT_WHEEL_CPU_PLUGIN a PJRT
+plugin. They go to ``meshwright/_native`` with the shared libraries that they
+need beyond the C library, and the wheel is one of this platform. Without them
+it is one for every platform, and planning needs a service.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+PROGRAMS = ("meshwright", "meshwright-runner")
+# Of the C library and its compiler: every Linux has them.
+SYSTEM = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util))\.so.*")
+
+
+def shared_libraries(programs: list[pathlib.Path]) -> dict[str, str]:
+    """Paths by the names that the loader looks for."""
+    found: dict[str, str] = {}
+    for program in programs:
+        listed = subprocess.run(
+            ["ldd", str(program)], capture_output=True, text=True, check=True
+        ).stdout
+        for name, path in re.findall(r"(\S+) => (/\S+)", listed):
+            if not SYSTEM.fullmatch(name):
+                found[name] = path
+    return found
+
+
+class Hook(BuildHookInterface):  # type: ignore[type-arg]
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            raise RuntimeError(
+                "an editable install has no stubs: put python/ in PYTHONPATH "
+                "and run build_stubs.py"
+            )
+        root = pathlib.Path(self.root)
+        self.folder = tempfile.TemporaryDirectory()
+        self._add_stubs(root, build_data["force_include"])
+        if folder := os.environ.get("MESHWRIGHT_WHEEL_BINARIES"):
+            self._add_programs(
+                pathlib.Path(folder), build_data["force_include"]
+            )
+            platform = sysconfig.get_platform().replace("-", "_")
+            build_data["tag"] = f"py3-none-{platform}"
+            build_data["pure_python"] = False
+
+    def finalize(self, *_: object) -> None:
+        self.folder.cleanup()
+
+    def _add_stubs(self, root: pathlib.Path, include: dict[str, str]) -> None:
+        sys.path.insert(0, str(root))
+        from build_stubs import PACKAGE, build_stubs
+
+        inside, beside = root / "proto" / "v1", root.parent / "proto" / "v1"
+        protos = inside if inside.is_dir() else beside
+        build_stubs(protos, pathlib.Path(self.folder.name))
+        include[f"{self.folder.name}/{PACKAGE}"] = PACKAGE
+
+    def _add_programs(
+        self, folder: pathlib.Path, include: dict[str, str]
+    ) -> None:
+        programs = [folder / name for name in PROGRAMS]
+        for program in programs:
+            if not os.access(program, os.X_OK):
+                raise RuntimeError(
+                    f"MESHWRIGHT_WHEEL_BINARIES: there is no {program}"
+                )
+            include[str(program)] = f"meshwright/_native/bin/{program.name}"
+        for name, path in shared_libraries(programs).items():
+            include[path] = f"meshwright/_native/lib/{name}"
+        if plugin := os.environ.get("MESHWRIGHT_WHEEL_CPU_PLUGIN"):
+            include[plugin] = "meshwright/_native/plugins/pjrt_cpu.so"

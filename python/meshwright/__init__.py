@@ -1,0 +1,80 @@
+"""Meshwright: the fastest measured sharding of a training step.
+
+``Client`` and ``AsyncClient`` ask a service for plans; without an address they
+start one on this machine. gRPC is imported by the clients alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from meshwright._version import __version__
+from meshwright.errors import (
+    Cancelled,
+    DeadlineExceeded,
+    FailedPrecondition,
+    InfeasiblePlan,
+    Internal,
+    InvalidArgument,
+    MeshwrightError,
+    MeshwrightWarning,
+    NotFound,
+    PermissionDenied,
+    PlanMismatch,
+    ResourceExhausted,
+    Unauthenticated,
+    Unavailable,
+    Unimplemented,
+)
+from meshwright.plan import Plan
+from meshwright.reports import Difference, Explanation
+
+if TYPE_CHECKING:
+    from meshwright.async_client import AsyncClient
+    from meshwright.client import Client
+    from meshwright.records import PlanRecord, PlanUpdate, Progress, Strategies
+
+__all__ = [
+    "AsyncClient",
+    "Cancelled",
+    "Client",
+    "DeadlineExceeded",
+    "Difference",
+    "Explanation",
+    "FailedPrecondition",
+    "InfeasiblePlan",
+    "Internal",
+    "InvalidArgument",
+    "MeshwrightError",
+    "MeshwrightWarning",
+    "NotFound",
+    "PermissionDenied",
+    "Plan",
+    "PlanMismatch",
+    "PlanRecord",
+    "PlanUpdate",
+    "Progress",
+    "ResourceExhausted",
+    "Strategies",
+    "Unauthenticated",
+    "Unavailable",
+    "Unimplemented",
+    "__version__",
+]
+
+# Imported when they are first used.
+_LATER = {
+    "AsyncClient": "meshwright.async_client",
+    "Client": "meshwright.client",
+    "PlanRecord": "meshwright.records",
+    "PlanUpdate": "meshwright.records",
+    "Progress": "meshwright.records",
+    "Strategies": "meshwright.records",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'meshwright' has no attribute '{name}'")

@@ -1,0 +1,128 @@
+"""The ``meshwright`` program on this machine: found, run, and its errors.
+
+Concept: MESHWRIGHT_BINARY names it, else it is the one that the wheel carries,
+else that of PATH. Its exit status says whose fault an error is: 2 is that of
+the input, 1 that of the work.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+
+from meshwright.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    Internal,
+    MeshwrightError,
+)
+from meshwright.plan import Plan
+from meshwright.reports import Difference, Explanation
+
+_NATIVE = pathlib.Path(__file__).parent / "_native"
+
+
+def find_binary() -> str:
+    """Raises FailedPrecondition where there is none."""
+    if named := os.environ.get("MESHWRIGHT_BINARY"):
+        if shutil.which(named) is None:
+            raise FailedPrecondition(
+                f"MESHWRIGHT_BINARY: {named} is no program that can be run"
+            )
+        return named
+    carried = _NATIVE / "bin" / "meshwright"
+    if carried.exists():
+        return str(carried)
+    if found := shutil.which("meshwright"):
+        return found
+    raise FailedPrecondition(
+        "there is no meshwright program on this machine; set "
+        "MESHWRIGHT_BINARY to one, or MESHWRIGHT_ADDRESS to a service"
+    )
+
+
+def environment() -> dict[str, str]:
+    """With the plugin and the libraries that the wheel carries."""
+    environ = dict(os.environ)
+    plugins = sorted((_NATIVE / "plugins").glob("*cpu*.so"))
+    if plugins:
+        environ.setdefault("MESHWRIGHT_CPU_PLUGIN", str(plugins[0]))
+    libraries = _NATIVE / "lib"
+    if libraries.is_dir():
+        others = environ.get("LD_LIBRARY_PATH")
+        environ["LD_LIBRARY_PATH"] = ":".join(
+            filter(None, (str(libraries), others))
+        )
+    return environ
+
+
+def run(*words: str | os.PathLike[str], passed_on: bool = False) -> str:
+    """What the program printed. ``passed_on``: its messages are shown.
+
+    Raises InvalidArgument or FailedPrecondition with its last sentence.
+    """
+    done = subprocess.run(
+        [find_binary(), *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=None if passed_on else subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env=environment(),
+        check=False,
+    )
+    if done.returncode != 0:
+        raise error_of_exit(done.returncode, done.stderr or "")
+    return done.stdout
+
+
+def error_of_exit(status: int, said: str) -> MeshwrightError:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    sentence = lines[-1] if lines else f"it ended with status {status}"
+    sentence = sentence.removeprefix("meshwright: ").removeprefix("error: ")
+    if status == 2:
+        return InvalidArgument(sentence)
+    if status == 1:
+        return FailedPrecondition(sentence)
+    return Internal(f"meshwright ended with status {status}: {sentence}")
+
+
+def explain_plan(plan: Plan, store: str | None = None) -> Explanation:
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
+        path = pathlib.Path(folder, "plan.json")
+        plan.save(path)
+        flags: Sequence[str] = ("--store", store) if store else ()
+        data = json.loads(run("explain", path, "--json", *flags))
+    explanation = Explanation.from_json({"choices": data.get("choices")})
+    if explanation.choices is None:
+        return dataclasses.replace(
+            explanation,
+            reason="the measurements of this plan are not on this machine; "
+            "ask the service that made it with Client.explain",
+        )
+    return explanation
+
+
+def diff_plans(first: Plan, second: Plan) -> Difference:
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
+        paths = [pathlib.Path(folder, name) for name in ("a.json", "b.json")]
+        for path, plan in zip(paths, (first, second)):
+            plan.save(path)
+        return Difference.from_json(json.loads(run("diff", *paths, "--json")))
+
+
+def annotate(module: bytes, plan: Plan) -> bytes:
+    """The module with a sharding of the plan at every instruction."""
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
+        model = pathlib.Path(folder, "step.hlo.pb")
+        model.write_bytes(module)
+        plan_file = pathlib.Path(folder, "plan.json")
+        plan.save(plan_file)
+        annotated = pathlib.Path(folder, "annotated.hlo.pb")
+        run("export", model, plan_file, "-o", annotated)
+        return annotated.read_bytes()

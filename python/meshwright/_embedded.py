@@ -1,0 +1,128 @@
+"""LocalService: a coordinator and a worker that live as long as a client.
+
+Concept: the program runs ``meshwright up`` on a socket in a private folder. A
+shell between the two waits for the end of its standard input, which this
+process holds: the service also ends where this process is killed.
+Threads: any; one start at a time.
+Errors: FailedPrecondition with the program's own sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import selectors
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+import weakref
+from typing import IO
+
+from meshwright._binary import environment, find_binary
+from meshwright.errors import FailedPrecondition
+from meshwright.settings import ServiceSettings
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 20.0
+_CPU_DEVICES = 8
+_GUARD = '"$@" & child=$!; exec >&-; read -r _; kill $child 2>&-; wait $child'
+
+
+class LocalService:
+    def __init__(
+        self, platform: str = "cpu", store: str | None = None
+    ) -> None:
+        self._platform = platform
+        self._store = store
+        self._lock = threading.Lock()
+        self._devices = 0
+        self._address = ""
+        self._end: weakref.finalize[..., LocalService] | None = None
+
+    def settings(self, devices: int = 1) -> ServiceSettings:
+        """How to reach it; it is started where it does not run.
+
+        It is started again where it has fewer devices than that, which only
+        virtual ones of a CPU can be.
+        """
+        with self._lock:
+            if self._address and devices > self._devices:
+                self._stop()
+            if not self._address:
+                self._start(max(devices, _CPU_DEVICES))
+            return ServiceSettings(address=self._address)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._end is not None:
+            self._end()
+        self._end = None
+        self._address = ""
+
+    def _start(self, devices: int) -> None:
+        # Not in TMPDIR: the path of a socket has room for 107 characters.
+        folder = tempfile.mkdtemp(prefix="meshwright-python-", dir="/tmp")
+        words = [find_binary(), "up", "--json", "--drain-seconds", "0"]
+        words += ["--listen", f"unix:{folder}/service"]
+        words += ["--platform", self._platform]
+        if self._platform == "cpu":
+            words += ["--devices", str(devices)]
+        if self._store is not None:
+            words += ["--store", self._store]
+        log_path = pathlib.Path(folder, "log")
+        with log_path.open("wb") as log:
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", _GUARD, "meshwright", *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=environment(),
+                start_new_session=True,
+            )
+        self._end = weakref.finalize(self, _end, process, folder)
+        assert process.stdout is not None
+        line = _read_line(process.stdout)
+        if not line:
+            said = log_path.read_text(errors="replace").strip().splitlines()
+            self._stop()
+            raise FailedPrecondition(
+                "meshwright up did not start: "
+                + (said[-1] if said else "it said nothing")
+            )
+        self._address = json.loads(line)["address"]
+        self._devices = devices
+
+
+def _read_line(stream: IO[bytes]) -> bytes:
+    """A line; empty where the stream ends or nothing comes in time."""
+    until = time.monotonic() + _START_SECONDS
+    found = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while not found.endswith(b"\n"):
+            if not selector.select(until - time.monotonic()):
+                return b""
+            piece = os.read(stream.fileno(), 4096)
+            if not piece:
+                return b""
+            found += piece
+    return found
+
+
+def _end(process: subprocess.Popen[bytes], folder: str) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+    shutil.rmtree(folder, ignore_errors=True)

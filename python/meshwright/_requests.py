@@ -1,0 +1,208 @@
+"""The requests of both clients, and how the answer of a call is read.
+
+Concept: the sync and the asyncio client differ only in who waits. What they
+send, and which exception a status becomes, is here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import pathlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+
+from meshwright._messages import from_strategies
+from meshwright._stubs import plan_pb2, plans_pb2
+from meshwright._version import __version__
+from meshwright.errors import (
+    Cancelled,
+    DeadlineExceeded,
+    InfeasiblePlan,
+    InvalidArgument,
+    MeshwrightError,
+    Unauthenticated,
+    Unavailable,
+    Unimplemented,
+    error_of_code,
+)
+from meshwright.plan import Plan
+from meshwright.quantities import (
+    format_bytes,
+    format_seconds,
+    parse_bytes,
+    parse_mesh,
+)
+from meshwright.records import PlanUpdate, Strategies
+from meshwright.settings import ServiceSettings
+
+Module = bytes | str | os.PathLike[str]
+Mesh = str | int | tuple[int, ...] | list[int]
+
+CALL_SECONDS = 10.0
+ANALYSIS_SECONDS = 120.0
+# A watch that breaks is made anew for so long.
+RECONNECT_SECONDS = 60.0
+RECONNECT_PAUSE_SECONDS = 0.5
+_CHUNK_BYTES = 1 << 20
+
+
+def count_devices(mesh: tuple[int, ...]) -> int:
+    return math.prod(mesh)
+
+
+def read_module(module: Module) -> tuple[bytes, str]:
+    """A serialized module, or the file of one, with its name."""
+    if isinstance(module, bytes):
+        content, name = module, ""
+    else:
+        path = pathlib.Path(module)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InvalidArgument(f"module: {error}") from None
+        name = path.name.split(".", 1)[0]
+    if not content:
+        raise InvalidArgument("module: there is no HLO module: it is empty")
+    return content, name
+
+
+def submission(
+    module_sha256: str,
+    *,
+    mesh: Mesh,
+    name: str,
+    memory: int | str | None = None,
+    platform: str = "cpu",
+    strategies: Strategies | None = None,
+    xla_flags: str = "",
+    no_wait: bool = False,
+    full_space: bool = False,
+    namespace: str = "",
+    owner: str = "",
+    request_id: str = "",
+    priority: int = 0,
+    timeout: float | None = None,
+) -> plans_pb2.SubmitPlanRequest:
+    request = plan_pb2.PlanRequest(
+        model_name=name,
+        mesh=plan_pb2.MeshSpec(shape=parse_mesh(mesh)),
+        device_memory_bytes=parse_bytes(memory, "memory"),
+        platform=platform,
+        no_wait=no_wait,
+        full_space=full_space,
+        xla_flags=xla_flags,
+        strategies=from_strategies(strategies or Strategies()),
+    )
+    return plans_pb2.SubmitPlanRequest(
+        request=request,
+        module_sha256=module_sha256,
+        namespace=namespace,
+        owner=owner or os.environ.get("USER", ""),
+        request_id=request_id,
+        priority=priority,
+        timeout_ns=round((timeout or 0) * 1e9),
+    )
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def chunks(content: bytes) -> Iterator[plans_pb2.ModuleChunk]:
+    """The first one names the module and says how large it is."""
+    for at in range(0, len(content), _CHUNK_BYTES):
+        chunk = plans_pb2.ModuleChunk(data=content[at : at + _CHUNK_BYTES])
+        if at == 0:
+            chunk.sha256 = sha256(content)
+            chunk.module_bytes = len(content)
+        yield chunk
+
+
+def metadata(settings: ServiceSettings) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    if token := settings.read_token():
+        pairs.append(("authorization", f"Bearer {token}"))
+    if trace := os.environ.get("TRACEPARENT"):
+        pairs.append(("traceparent", trace))
+    return tuple(pairs)
+
+
+def translate(error: Any, settings: ServiceSettings) -> MeshwrightError:
+    """The exception of a call that failed (a grpc.RpcError)."""
+    code = error.code()
+    said = error.details() or ""
+    where = settings.address
+    if code == grpc.StatusCode.UNAVAILABLE and _is_transport(said):
+        return Unavailable(
+            f"no coordinator answers at {where}"
+            + (
+                " over TLS; check MESHWRIGHT_ADDRESS, and that the CA of "
+                "MESHWRIGHT_CA signed its certificate"
+                if settings.ca
+                else '; start one with "meshwright up", check '
+                "MESHWRIGHT_ADDRESS, or set MESHWRIGHT_CA if it asks for TLS"
+            )
+        )
+    if code == grpc.StatusCode.DEADLINE_EXCEEDED:
+        return DeadlineExceeded(
+            f"the coordinator at {where} did not answer in time: {said}"
+        )
+    if code == grpc.StatusCode.UNIMPLEMENTED and _is_unknown_call(said):
+        return Unimplemented(
+            f"the service at {where} does not know this call: it is of "
+            f"another version than this package ({__version__}), or no "
+            "coordinator; install the meshwright of the service's version"
+        )
+    if code == grpc.StatusCode.UNAUTHENTICATED:
+        source = settings.token_file or "MESHWRIGHT_TOKEN"
+        return Unauthenticated(f"{source}: {where} refused the token: {said}")
+    return error_of_code(code.value[0], said)
+
+
+def _is_transport(said: str) -> bool:
+    """Whether gRPC says it, and not the coordinator."""
+    return bool(
+        re.search(
+            r"failed to connect|Connection|Socket|socket|DNS|handshake|"
+            r"GOAWAY|transport|recvmsg|No such file",
+            said,
+        )
+    )
+
+
+def _is_unknown_call(said: str) -> bool:
+    return said in ("", "Method not found!", "unimplemented") or bool(
+        re.search(r"[Mm]ethod|[Uu]nknown service|http status|status: 404", said)
+    )
+
+
+def not_ended(id: str, seconds: float | None) -> str:
+    return (
+        f"{id} has not ended in {format_seconds(seconds or 0)}; it goes on at "
+        "the coordinator"
+    )
+
+
+def plan_of(update: PlanUpdate, id: str) -> Plan:
+    """The plan of an update that ends one; raises what it failed with."""
+    if update.state == "done" and update.plan is not None:
+        return update.plan
+    if update.state == "cancelled":
+        raise Cancelled(f"{id}: {update.reason}")
+    raise error_of_code(update.error_code, update.reason or f"{id} failed")
+
+
+def check_feasible(plan: Plan) -> Plan:
+    if not plan.feasible:
+        raise InfeasiblePlan(
+            f"no plan fits {format_bytes(plan.limit_bytes)} per device; the "
+            "plan of minimum memory needs "
+            f"{format_bytes(plan.least_memory_bytes)}",
+            plan,
+        )
+    return plan

@@ -1,0 +1,279 @@
+"""AsyncClient: the Client for asyncio; what it says holds here, too."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+
+from meshwright import _messages, _requests
+from meshwright._channel import open_async_channel
+from meshwright._embedded import LocalService
+from meshwright._progress import OnUpdate, ProgressDisplay
+from meshwright._requests import Mesh, Module
+from meshwright._stubs import plans_pb2, plans_pb2_grpc
+from meshwright.errors import DeadlineExceeded, Internal, Unavailable
+from meshwright.plan import Plan
+from meshwright.quantities import parse_bytes, parse_mesh, parse_seconds
+from meshwright.records import PlanRecord, PlanUpdate
+from meshwright.reports import Difference, Explanation
+from meshwright.settings import ServiceSettings
+
+
+class AsyncClient:
+    """``address`` and the rest: see ``ServiceSettings``."""
+
+    def __init__(
+        self,
+        address: str = "",
+        *,
+        token: str = "",
+        token_file: str = "",
+        ca: str = "",
+        certificate: str = "",
+        key: str = "",
+        insecure: bool = False,
+        platform: str = "cpu",
+        store: str | None = None,
+    ) -> None:
+        self._settings = ServiceSettings(
+            address, token, token_file, ca, certificate, key, insecure
+        ).with_environment()
+        self._platform = platform
+        self._local = (
+            LocalService(platform, store)
+            if self._settings.is_embedded
+            else None
+        )
+        self._channel: Any = None
+        self._open_settings: ServiceSettings | None = None
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        if self._channel is not None:
+            await self._channel.close()
+        self._channel = None
+        self._open_settings = None
+        if self._local is not None:
+            await asyncio.to_thread(self._local.stop)
+
+    async def submit(
+        self,
+        module: Module,
+        *,
+        mesh: Mesh,
+        name: str = "",
+        timeout: float | str | None = None,
+        **options: Any,
+    ) -> PlanRecord:
+        content, file_name = _requests.read_module(module)
+        options.setdefault("platform", self._platform)
+        digest = _requests.sha256(content)
+        request = _requests.submission(
+            digest,
+            mesh=mesh,
+            name=name or file_name,
+            timeout=parse_seconds(timeout, "timeout"),
+            **options,
+        )
+        await self._connect(_requests.count_devices(parse_mesh(mesh)))
+        known = await self._call(
+            plans_pb2_grpc.ModulesStub,
+            "Has",
+            plans_pb2.HasModuleRequest(sha256=digest),
+        )
+        if not known.has:
+            await self._call(
+                plans_pb2_grpc.ModulesStub,
+                "Put",
+                _requests.chunks(content),
+                _requests.ANALYSIS_SECONDS,
+            )
+        return _messages.to_record(
+            await self._call(plans_pb2_grpc.PlansStub, "Submit", request)
+        )
+
+    async def plan(
+        self,
+        module: Module,
+        *,
+        mesh: Mesh,
+        wait: float | str | None = None,
+        progress: bool | None = None,
+        on_update: OnUpdate | None = None,
+        **options: Any,
+    ) -> Plan:
+        seconds = parse_seconds(wait, "wait")
+        until = None if seconds is None else time.monotonic() + seconds
+        record = await self.submit(module, mesh=mesh, **options)
+        left = None if until is None else max(until - time.monotonic(), 0)
+        return await self.wait(
+            record.id, wait=left, progress=progress, on_update=on_update
+        )
+
+    async def wait(
+        self,
+        id: str,
+        *,
+        wait: float | str | None = None,
+        progress: bool | None = None,
+        on_update: OnUpdate | None = None,
+    ) -> Plan:
+        with ProgressDisplay(progress, id) as display:
+            async for update in self.watch(id, wait=wait):
+                display.update(update)
+                if on_update is not None:
+                    on_update(update)
+                if update.has_ended:
+                    return _requests.plan_of(update, id)
+        raise Internal(f"the coordinator said no end of {id}")
+
+    async def watch(
+        self, id: str, *, after: int = 0, wait: float | str | None = None
+    ) -> AsyncIterator[PlanUpdate]:
+        seconds = parse_seconds(wait, "wait")
+        until = None if seconds is None else time.monotonic() + seconds
+        heard = time.monotonic()
+        while True:
+            settings = await self._connect()
+            stub = plans_pb2_grpc.PlansStub(self._channel)
+            left = None if until is None else max(until - time.monotonic(), 0)
+            try:
+                async for message in stub.Watch(
+                    plans_pb2.WatchPlanRequest(id=id, after=after),
+                    timeout=left,
+                    metadata=_requests.metadata(settings),
+                ):
+                    heard = time.monotonic()
+                    after = max(after, message.sequence)
+                    update = _messages.to_update(message, id)
+                    yield update
+                    if update.has_ended:
+                        return
+                return
+            except grpc.aio.AioRpcError as rpc_error:
+                if rpc_error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+                    raise DeadlineExceeded(
+                        _requests.not_ended(id, seconds)
+                    ) from None
+                error = _requests.translate(rpc_error, settings)
+                if not isinstance(error, Unavailable) or (
+                    time.monotonic() - heard > _requests.RECONNECT_SECONDS
+                ):
+                    raise error from None
+                await asyncio.sleep(_requests.RECONNECT_PAUSE_SECONDS)
+
+    async def get(self, id: str) -> PlanRecord:
+        return _messages.to_record(
+            await self._call(
+                plans_pb2_grpc.PlansStub,
+                "Get",
+                plans_pb2.GetPlanRequest(id=id),
+            )
+        )
+
+    async def plans(
+        self, *, owner: str = "", namespace: str = "", limit: int = 100
+    ) -> list[PlanRecord]:
+        found: list[PlanRecord] = []
+        token = ""
+        while len(found) < limit:
+            page = await self._call(
+                plans_pb2_grpc.PlansStub,
+                "List",
+                plans_pb2.ListPlansRequest(
+                    owner=owner,
+                    namespace=namespace,
+                    page_size=limit - len(found),
+                    page_token=token,
+                ),
+            )
+            found += [_messages.to_record(record) for record in page.plans]
+            token = page.next_page_token
+            if not token:
+                break
+        return found
+
+    async def cancel(self, id: str) -> PlanRecord:
+        return _messages.to_record(
+            await self._call(
+                plans_pb2_grpc.PlansStub,
+                "Cancel",
+                plans_pb2.CancelPlanRequest(id=id),
+            )
+        )
+
+    async def explain(self, id: str) -> Explanation:
+        answer = await self._call(
+            plans_pb2_grpc.PlansStub,
+            "Explain",
+            plans_pb2.ExplainPlanRequest(id=id),
+            _requests.ANALYSIS_SECONDS,
+        )
+        return Explanation.from_json(_messages.message_to_json(answer))
+
+    async def diff(self, a: str, b: str) -> Difference:
+        answer = await self._call(
+            plans_pb2_grpc.PlansStub,
+            "Diff",
+            plans_pb2.DiffPlansRequest(a=a, b=b),
+            _requests.ANALYSIS_SECONDS,
+        )
+        return Difference.from_json(_messages.message_to_json(answer))
+
+    async def what_if(
+        self,
+        id: str,
+        *,
+        memory: int | str | None = None,
+        mesh: Mesh | None = None,
+    ) -> Plan:
+        request = plans_pb2.WhatIfRequest(id=id)
+        if memory is not None:
+            request.change.device_memory_bytes = parse_bytes(memory, "memory")
+        if mesh is not None:
+            request.change.mesh.shape[:] = parse_mesh(mesh)
+        return _messages.to_plan(
+            await self._call(
+                plans_pb2_grpc.PlansStub,
+                "WhatIf",
+                request,
+                _requests.ANALYSIS_SECONDS,
+            )
+        )
+
+    async def _connect(self, devices: int = 1) -> ServiceSettings:
+        settings = self._settings
+        if self._local is not None:
+            settings = await asyncio.to_thread(self._local.settings, devices)
+        if self._channel is None or settings != self._open_settings:
+            if self._channel is not None:
+                await self._channel.close()
+            self._channel = open_async_channel(settings)
+            self._open_settings = settings
+        return settings
+
+    async def _call(
+        self,
+        stub: Any,
+        name: str,
+        request: Any,
+        seconds: float = _requests.CALL_SECONDS,
+    ) -> Any:
+        settings = await self._connect()
+        try:
+            return await getattr(stub(self._channel), name)(
+                request,
+                timeout=seconds,
+                metadata=_requests.metadata(settings),
+            )
+        except grpc.RpcError as error:
+            raise _requests.translate(error, settings) from None

@@ -1,0 +1,291 @@
+"""Client: plans from a service, or from one that it starts on this machine.
+
+Concept: a plan is submitted once and lives in the service. ``plan`` submits and
+waits; a call that gives up, or a program that ends, leaves the plan to go on,
+and ``watch`` takes it up again. A connection that breaks while a plan is
+watched is made anew, and the watch goes on behind the last update seen.
+Threads: any number of calls at a time.
+Errors: MeshwrightError by status (errors.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+
+from meshwright import _messages, _requests
+from meshwright._channel import open_channel
+from meshwright._embedded import LocalService
+from meshwright._progress import OnUpdate, ProgressDisplay
+from meshwright._requests import Mesh, Module
+from meshwright._stubs import plans_pb2, plans_pb2_grpc
+from meshwright.errors import DeadlineExceeded, Internal, Unavailable
+from meshwright.plan import Plan
+from meshwright.quantities import parse_bytes, parse_mesh, parse_seconds
+from meshwright.records import PlanRecord, PlanUpdate
+from meshwright.reports import Difference, Explanation
+from meshwright.settings import ServiceSettings
+
+class Client:
+    """``address`` and the rest: see ``ServiceSettings``."""
+
+    def __init__(
+        self,
+        address: str = "",
+        *,
+        token: str = "",
+        token_file: str = "",
+        ca: str = "",
+        certificate: str = "",
+        key: str = "",
+        insecure: bool = False,
+        platform: str = "cpu",
+        store: str | None = None,
+    ) -> None:
+        """``platform`` and ``store``: of a service on this machine."""
+        self._settings = ServiceSettings(
+            address, token, token_file, ca, certificate, key, insecure
+        ).with_environment()
+        self._platform = platform
+        self._local = (
+            LocalService(platform, store)
+            if self._settings.is_embedded
+            else None
+        )
+        self._channel: Any = None
+        self._open_settings: ServiceSettings | None = None
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection, and the service where it is this client's."""
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = None
+        self._open_settings = None
+        if self._local is not None:
+            self._local.stop()
+
+    def submit(
+        self,
+        module: Module,
+        *,
+        mesh: Mesh,
+        name: str = "",
+        timeout: float | str | None = None,
+        **options: Any,
+    ) -> PlanRecord:
+        """Hands in a serialized HLO module, or the file of one.
+
+        ``timeout``: the service fails the plan if it has not ended by then.
+        ``options``: memory, platform, strategies, xla_flags, no_wait,
+        full_space, namespace, owner, request_id, priority.
+        """
+        content, file_name = _requests.read_module(module)
+        options.setdefault("platform", self._platform)
+        digest = _requests.sha256(content)
+        request = _requests.submission(
+            digest,
+            mesh=mesh,
+            name=name or file_name,
+            timeout=parse_seconds(timeout, "timeout"),
+            **options,
+        )
+        self._connect(_requests.count_devices(parse_mesh(mesh)))
+        known = self._call(
+            plans_pb2_grpc.ModulesStub,
+            "Has",
+            plans_pb2.HasModuleRequest(sha256=digest),
+        )
+        if not known.has:
+            self._call(
+                plans_pb2_grpc.ModulesStub,
+                "Put",
+                _requests.chunks(content),
+                _requests.ANALYSIS_SECONDS,
+            )
+        return _messages.to_record(
+            self._call(plans_pb2_grpc.PlansStub, "Submit", request)
+        )
+
+    def plan(
+        self,
+        module: Module,
+        *,
+        mesh: Mesh,
+        wait: float | str | None = None,
+        progress: bool | None = None,
+        on_update: OnUpdate | None = None,
+        **options: Any,
+    ) -> Plan:
+        """Submits and waits for the plan; ``options`` are those of submit.
+
+        ``wait``: DeadlineExceeded after so long; the plan goes on.
+        ``progress``: bars on stderr; None: where somebody looks.
+        """
+        seconds = parse_seconds(wait, "wait")
+        until = None if seconds is None else time.monotonic() + seconds
+        record = self.submit(module, mesh=mesh, **options)
+        left = None if until is None else max(until - time.monotonic(), 0)
+        return self.wait(
+            record.id, wait=left, progress=progress, on_update=on_update
+        )
+
+    def wait(
+        self,
+        id: str,
+        *,
+        wait: float | str | None = None,
+        progress: bool | None = None,
+        on_update: OnUpdate | None = None,
+    ) -> Plan:
+        """The plan, once it is done; raises what it failed with."""
+        with ProgressDisplay(progress, id) as display:
+            for update in self.watch(id, wait=wait):
+                display.update(update)
+                if on_update is not None:
+                    on_update(update)
+                if update.has_ended:
+                    return _requests.plan_of(update, id)
+        raise Internal(f"the coordinator said no end of {id}")
+
+    def watch(
+        self, id: str, *, after: int = 0, wait: float | str | None = None
+    ) -> Iterator[PlanUpdate]:
+        """The updates of a plan behind number ``after``, until it ends."""
+        seconds = parse_seconds(wait, "wait")
+        until = None if seconds is None else time.monotonic() + seconds
+        heard = time.monotonic()
+        while True:
+            settings = self._connect()
+            stub = plans_pb2_grpc.PlansStub(self._channel)
+            left = None if until is None else max(until - time.monotonic(), 0)
+            try:
+                for message in stub.Watch(
+                    plans_pb2.WatchPlanRequest(id=id, after=after),
+                    timeout=left,
+                    metadata=_requests.metadata(settings),
+                ):
+                    heard = time.monotonic()
+                    after = max(after, message.sequence)
+                    update = _messages.to_update(message, id)
+                    yield update
+                    if update.has_ended:
+                        return
+                return
+            except grpc.RpcError as rpc_error:
+                if rpc_error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+                    raise DeadlineExceeded(
+                        _requests.not_ended(id, seconds)
+                    ) from None
+                error = _requests.translate(rpc_error, settings)
+                if not isinstance(error, Unavailable) or (
+                    time.monotonic() - heard > _requests.RECONNECT_SECONDS
+                ):
+                    raise error from None
+                time.sleep(_requests.RECONNECT_PAUSE_SECONDS)
+
+    def get(self, id: str) -> PlanRecord:
+        return _messages.to_record(
+            self._call(plans_pb2_grpc.PlansStub, "Get", plans_pb2.GetPlanRequest(id=id))
+        )
+
+    def plans(
+        self, *, owner: str = "", namespace: str = "", limit: int = 100
+    ) -> list[PlanRecord]:
+        """The newest first, without their plans."""
+        found: list[PlanRecord] = []
+        token = ""
+        while len(found) < limit:
+            page = self._call(
+                plans_pb2_grpc.PlansStub,
+                "List",
+                plans_pb2.ListPlansRequest(
+                    owner=owner,
+                    namespace=namespace,
+                    page_size=limit - len(found),
+                    page_token=token,
+                ),
+            )
+            found += [_messages.to_record(record) for record in page.plans]
+            token = page.next_page_token
+            if not token:
+                break
+        return found
+
+    def cancel(self, id: str) -> PlanRecord:
+        return _messages.to_record(
+            self._call(plans_pb2_grpc.PlansStub, "Cancel", plans_pb2.CancelPlanRequest(id=id))
+        )
+
+    def explain(self, id: str) -> Explanation:
+        """What each choice of a plan that is done saves."""
+        answer = self._call(
+            plans_pb2_grpc.PlansStub,
+            "Explain",
+            plans_pb2.ExplainPlanRequest(id=id),
+            _requests.ANALYSIS_SECONDS,
+        )
+        return Explanation.from_json(_messages.message_to_json(answer))
+
+    def diff(self, a: str, b: str) -> Difference:
+        """Plan ``b`` minus plan ``a``, both done."""
+        answer = self._call(
+            plans_pb2_grpc.PlansStub,
+            "Diff",
+            plans_pb2.DiffPlansRequest(a=a, b=b),
+            _requests.ANALYSIS_SECONDS,
+        )
+        return Difference.from_json(_messages.message_to_json(answer))
+
+    def what_if(
+        self,
+        id: str,
+        *,
+        memory: int | str | None = None,
+        mesh: Mesh | None = None,
+    ) -> Plan:
+        """The plan for another memory limit or mesh; nothing is measured."""
+        request = plans_pb2.WhatIfRequest(id=id)
+        if memory is not None:
+            request.change.device_memory_bytes = parse_bytes(memory, "memory")
+        if mesh is not None:
+            request.change.mesh.shape[:] = parse_mesh(mesh)
+        return _messages.to_plan(
+            self._call(plans_pb2_grpc.PlansStub, "WhatIf", request, _requests.ANALYSIS_SECONDS)
+        )
+
+    def _connect(self, devices: int = 1) -> ServiceSettings:
+        settings = self._settings
+        if self._local is not None:
+            settings = self._local.settings(devices)
+        if self._channel is None or settings != self._open_settings:
+            if self._channel is not None:
+                self._channel.close()
+            self._channel = open_channel(settings)
+            self._open_settings = settings
+        return settings
+
+    def _call(
+        self,
+        stub: Any,
+        name: str,
+        request: Any,
+        seconds: float = _requests.CALL_SECONDS,
+    ) -> Any:
+        settings = self._connect()
+        try:
+            return getattr(stub(self._channel), name)(
+                request,
+                timeout=seconds,
+                metadata=_requests.metadata(settings),
+            )
+        except grpc.RpcError as error:
+            raise _requests.translate(error, settings) from None

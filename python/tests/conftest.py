@@ -1,0 +1,58 @@
+"""Makes the stubs of proto/v1 in build/, and finds a service to ask."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def _find_binary() -> str | None:
+    built = ROOT / "build" / "release" / "bin" / "meshwright"
+    named = os.environ.get("MESHWRIGHT_BINARY")
+    return named or (str(built) if built.exists() else None)
+
+
+def _add_stubs() -> None:
+    """The package in the tree has none: they come from build/."""
+    try:
+        import grpc_tools  # noqa: F401
+
+        import build_stubs
+        import meshwright
+    except ImportError:
+        return
+    output = ROOT / "build" / "python" / f"stubs-{sys.version_info[1]}"
+    shutil.rmtree(output, ignore_errors=True)
+    build_stubs.build_stubs(ROOT / "proto" / "v1", output)
+    meshwright.__path__.append(str(output / "meshwright"))
+
+
+os.environ.pop("MESHWRIGHT_ADDRESS", None)
+if (found := _find_binary()) is not None:
+    os.environ["MESHWRIGHT_BINARY"] = found
+# Before JAX is imported.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_force_host_platform_device_count=4"
+)
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+_add_stubs()
+
+
+@pytest.fixture(scope="session")
+def binary() -> str:
+    """The meshwright program."""
+    if found is None:
+        pytest.skip("no meshwright program: build it or set MESHWRIGHT_BINARY")
+    return found
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store for all tests of a session."""
+    return str(tmp_path_factory.mktemp("store") / "profiles.db")

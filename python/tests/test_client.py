@@ -1,0 +1,143 @@
+"""Both clients against a real service, which they start themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import pathlib
+from concurrent import futures
+
+import pytest
+
+grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
+pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
+
+import meshwright  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests" / "testdata" / "llama_tiny.hlo.pb"
+
+# Few programs to measure.
+FEW = meshwright.Strategies(pin=("all=rows",))
+
+
+@pytest.fixture(scope="module")
+def client(binary, store):
+    with meshwright.Client(store=store) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def plan(client):
+    updates = []
+    plan = client.plan(
+        MODEL, mesh="1x2", strategies=FEW, on_update=updates.append
+    )
+    assert updates[-1].state == "done"
+    assert any(update.progress is not None for update in updates)
+    return plan
+
+
+def test_a_plan_is_made_and_kept_by_the_service(client, plan):
+    assert plan.feasible and plan.mesh == (1, 2)
+    assert plan.model.name == "llama_tiny"
+    assert plan.arguments[0].sharding.startswith("[")
+    record = client.get(plan.id)
+    assert record.state == "done" and record.plan == plan
+    assert plan.id in [found.id for found in client.plans()]
+
+
+def test_a_watch_goes_on_behind_the_last_update_seen(client, plan):
+    sequence = client.get(plan.id).sequence
+    updates = list(client.watch(plan.id, after=sequence - 1))
+    assert [update.sequence for update in updates] == [sequence]
+
+
+def test_questions_are_answered_from_the_store(client, plan):
+    explanation = client.explain(plan.id)
+    assert explanation.choices and str(explanation)
+    tight = client.what_if(plan.id, memory=plan.predicted.peak_bytes)
+    assert tight.limit_bytes == plan.predicted.peak_bytes
+    difference = client.diff(plan.id, plan.id)
+    assert difference.comparable and difference.step_seconds == 0
+
+
+def test_a_saved_plan_is_the_programs_own_file(plan, tmp_path, store):
+    plan.save(tmp_path / "plan.json")
+    loaded = meshwright.Plan.load(tmp_path / "plan.json")
+    assert loaded == plan
+    assert loaded.diff(plan).step_seconds == 0
+    assert loaded.explain(store).choices
+
+
+def test_a_plan_that_does_not_fit_is_a_verdict(client):
+    plan = client.plan(MODEL, mesh=(1, 2), memory="1KiB", no_wait=True)
+    assert not plan.feasible and plan.least_memory_bytes > 1024
+
+
+def test_errors_have_the_status_of_the_service(client, tmp_path):
+    with pytest.raises(meshwright.NotFound, match="plan-999"):
+        client.get("plan-999")
+    with pytest.raises(meshwright.InvalidArgument, match="module: "):
+        client.plan(tmp_path / "none.pb", mesh="1x2")
+    with pytest.raises(meshwright.InvalidArgument):
+        client.plan(b"no module at all", mesh="1x2")
+    rules = meshwright.Strategies(pin=("all=diagonal",))
+    with pytest.raises(meshwright.InvalidArgument, match="diagonal"):
+        client.plan(MODEL, mesh="1x2", strategies=rules)
+
+
+def test_a_wait_that_passes_leaves_the_plan_to_go_on(client):
+    model = ROOT / "tests" / "testdata" / "bert_tiny.hlo.pb"
+    with pytest.raises(meshwright.DeadlineExceeded, match="goes on") as raised:
+        client.plan(model, mesh="1x2", wait=0.2)
+    id = str(raised.value).split()[0]
+    assert client.cancel(id).state == "cancelled"
+    with pytest.raises(meshwright.Cancelled, match=id):
+        client.wait(id)
+
+
+def test_the_asyncio_client_says_the_same(client, plan):
+    async def ask() -> None:
+        address = client._open_settings.address
+        async with meshwright.AsyncClient(address) as other:
+            again = await other.plan(MODEL, mesh="1x2", strategies=FEW)
+            assert again.segments == plan.segments
+            assert again.programs.profiled == 0
+            assert (await other.get(plan.id)).plan == plan
+            assert (await other.explain(plan.id)).choices
+            assert (await other.diff(plan.id, again.id)).step_seconds == 0
+            with pytest.raises(meshwright.NotFound):
+                await other.cancel("plan-999")
+
+    asyncio.run(ask())
+
+
+def test_nothing_answers_at_the_address():
+    with (
+        meshwright.Client("localhost:1") as client,
+        pytest.raises(meshwright.Unavailable, match="no coordinator answers"),
+    ):
+        client.plans()
+
+
+def test_a_service_that_lacks_the_call_is_of_another_version():
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    port = server.add_insecure_port("localhost:0")
+    server.start()
+    try:
+        with (
+            meshwright.Client(f"localhost:{port}") as client,
+            pytest.raises(meshwright.Unimplemented, match="another version"),
+        ):
+            client.plans()
+    finally:
+        server.stop(None)
+
+
+def test_a_binary_that_is_none_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("MESHWRIGHT_BINARY", str(tmp_path / "none"))
+    with (
+        meshwright.Client() as client,
+        pytest.raises(meshwright.FailedPrecondition, match="MESHWRIGHT_BINARY"),
+    ):
+        client.plans()

@@ -1,0 +1,66 @@
+"""The service of a client ends with it, however the client ends."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("grpc", reason="grpcio is not installed")
+pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
+
+import meshwright  # noqa: E402
+from meshwright._embedded import LocalService  # noqa: E402
+
+CODE = """
+import os, signal, sys
+from meshwright._embedded import LocalService
+service = LocalService("cpu", sys.argv[1])
+print(service.settings().address, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_it_starts_once_and_leaves_nothing(binary, store):
+    service = LocalService("cpu", store)
+    first = service.settings()
+    assert service.settings() == first
+    folder = pathlib.Path(first.address.removeprefix("unix:")).parent
+    assert folder.exists()
+    service.stop()
+    assert not folder.exists()
+
+
+def test_it_starts_again_for_more_devices(binary, store):
+    service = LocalService("cpu", store)
+    first = service.settings(2)
+    assert service.settings(16) != first
+    service.stop()
+
+
+def test_a_client_that_is_killed_takes_its_service_with_it(binary, store):
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, store],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
+        check=False,
+    )
+    address = done.stdout.strip()
+    assert address.startswith("unix:"), done.stderr
+    folder = pathlib.Path(address.removeprefix("unix:")).parent
+    # The store is free again only when the first service has ended.
+    service = LocalService("cpu", store)
+    service.settings()
+    service.stop()
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+
+
+def test_what_the_program_says_is_the_error(binary, tmp_path):
+    with pytest.raises(meshwright.FailedPrecondition, match="did not start"):
+        LocalService("cpu", str(tmp_path / "no" / "folder.db")).settings()
