@@ -1,7 +1,8 @@
 """Meshwright: the fastest measured sharding of a training step.
 
 ``Client`` and ``AsyncClient`` ask a service for plans; without an address they
-start one on this machine. gRPC is imported by the clients alone.
+start one on this machine. ``meshwright.jax.plan`` plans a JAX step and runs
+it. JAX is imported by ``meshwright.jax`` alone, gRPC by the clients.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "jax":
+        return importlib.import_module("meshwright.jax")
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module 'meshwright' has no attribute '{name}'")

@@ -23,6 +23,8 @@ from meshwright.errors import (
     MeshwrightError,
 )
 from meshwright.plan import Plan
+from meshwright.quantities import parse_bytes
+from meshwright.records import Strategies
 from meshwright.reports import Difference, Explanation
 
 _NATIVE = pathlib.Path(__file__).parent / "_native"
@@ -126,3 +128,22 @@ def annotate(module: bytes, plan: Plan) -> bytes:
         annotated = pathlib.Path(folder, "annotated.hlo.pb")
         run("export", model, plan_file, "-o", annotated)
         return annotated.read_bytes()
+
+
+def plan_symbolically(
+    module: bytes,
+    *,
+    mesh: tuple[int, ...],
+    name: str = "step",
+    memory: int | str | None = None,
+    strategies: Strategies | None = None,
+) -> Plan:
+    """A plan by roofline; nothing is measured, and no device is needed."""
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
+        model = pathlib.Path(folder, name + ".hlo.pb")
+        model.write_bytes(module)
+        words = ["--mesh", "x".join(map(str, mesh)), "--symbolic", "--json"]
+        if memory is not None:
+            words += ["--device-memory", str(parse_bytes(memory, "memory"))]
+        words += (strategies or Strategies()).flags()
+        return Plan.from_json(run("plan", model, *words))

@@ -63,4 +63,4 @@ def test_a_client_that_is_killed_takes_its_service_with_it(binary, store):
 
 def test_what_the_program_says_is_the_error(binary, tmp_path):
     with pytest.raises(meshwright.FailedPrecondition, match="did not start"):
-        LocalService("cpu", str(tmp_path / "no" / "folder.db")).settings()
+        LocalService("cpu", str(tmp_path)).settings()

@@ -1,0 +1,173 @@
+"""``plan``: from a JAX step to a PlannedStep.
+
+Concept: trace the step, look for a kept plan, else ask the service for one and
+have the program on this machine annotate the module; bind the shardings; make
+the function. Of several processes of one JAX program, the first asks and the
+others take its answer.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from meshwright._binary import annotate, plan_symbolically
+from meshwright._version import __version__
+from meshwright.errors import InfeasiblePlan, InvalidArgument
+from meshwright.jax import _processes
+from meshwright.jax._kept_plans import KeptPlans, default_folder, make_key
+from meshwright.jax._module import planned_call
+from meshwright.jax._shardings import bind, check_mesh
+from meshwright.jax._trace import StepTrace, argument_names, trace_step
+from meshwright.jax.planned_step import PlannedStep
+from meshwright.plan import Plan
+from meshwright.quantities import format_bytes, parse_bytes
+from meshwright.records import Strategies
+
+# JAX's names of platforms, and the service's.
+_PLATFORMS = {"cpu": "cpu", "gpu": "cuda", "cuda": "cuda"}
+
+
+def plan(
+    step: Callable[..., Any],
+    *args: Any,
+    mesh: jax.sharding.Mesh,
+    memory: int | str | None = None,
+    donate_argnums: int | Sequence[int] = (),
+    strategies: Strategies | None = None,
+    client: Any = None,
+    wait: float | str | None = None,
+    progress: bool | None = None,
+    symbolic: bool = False,
+    use: Plan | str | os.PathLike[str] | None = None,
+    keep: str | os.PathLike[str] | bool = True,
+) -> PlannedStep:
+    """The step with the fastest shardings of its arguments and values.
+
+    ``step``: a function of arrays, jitted or not. ``args``: its arguments, or
+    their shapes; nothing of them is run. ``mesh``: axes of type Auto; axis 0 is
+    the outermost. ``memory``: per device, like "16GiB".
+
+    ``client``: a meshwright.Client; None: MESHWRIGHT_ADDRESS, else a service on
+    this machine. ``wait``: DeadlineExceeded after so long. ``symbolic``: by
+    roofline, nothing is measured. ``use``: this plan, or file of one.
+    ``keep``: the folder of kept plans; True: that of the user
+    (MESHWRIGHT_PLANS); False: plan once more.
+
+    Raises InvalidArgument for a step or mesh that cannot be planned,
+    InfeasiblePlan where nothing fits the memory, and what the client raises.
+    """
+    check_mesh(mesh)
+    device = mesh.devices.flat[0]
+    if device.platform not in _PLATFORMS:
+        raise InvalidArgument(
+            f"mesh: there are no plans for devices of {device.platform}"
+        )
+    trace = trace_step(step, args, donate_argnums, device.platform)
+    request = {
+        "mesh": mesh.devices.shape,
+        "memory": parse_bytes(memory, "memory"),
+        "strategies": (strategies or Strategies()).flags(),
+    }
+    key = make_key(
+        [
+            __version__,
+            trace.text_digest,
+            device.platform,
+            device.device_kind,
+            symbolic,
+            request,
+        ]
+    )
+    kept = _kept_plans(keep)
+
+    def make() -> tuple[Plan, bytes]:
+        if use is not None:
+            given = use if isinstance(use, Plan) else Plan.load(use)
+            return given, annotate(trace.module, given)
+        found = kept.find(key) if kept is not None else None
+        if found is not None:
+            return found
+        options = {
+            "mesh": mesh.devices.shape,
+            "memory": memory,
+            "strategies": strategies,
+        }
+        made = (
+            plan_symbolically(trace.module, name=trace.name, **options)
+            if symbolic
+            else _ask(
+                trace,
+                client,
+                platform=_PLATFORMS[device.platform],
+                wait=wait,
+                progress=progress,
+                **options,
+            )
+        )
+        check_feasible(made)
+        annotated = annotate(trace.module, made)
+        if kept is not None:
+            kept.keep(key, made, annotated)
+        return made, annotated
+
+    planned, annotated = _processes.agree(make)
+    return apply(planned, annotated, trace, argument_names(step, len(args)), mesh)
+
+
+def apply(
+    planned: Plan,
+    annotated: bytes,
+    trace: StepTrace,
+    names: Sequence[str],
+    mesh: jax.sharding.Mesh,
+) -> PlannedStep:
+    """The planned step of a plan and its annotated module."""
+    in_shardings = jax.tree.unflatten(
+        trace.in_tree, bind(planned.arguments, trace.inputs, mesh, "arguments")
+    )
+    out_shardings = jax.tree.unflatten(
+        trace.out_tree, bind(planned.outputs, trace.outputs, mesh, "outputs")
+    )
+    platform = mesh.devices.flat[0].platform
+    exported = planned_call(
+        trace,
+        annotated,
+        in_shardings,
+        out_shardings,
+        "cuda" if platform == "gpu" else platform,
+    )
+    return PlannedStep(
+        planned, mesh, trace, names, exported, in_shardings, out_shardings
+    )
+
+
+def check_feasible(plan: Plan) -> None:
+    if not plan.feasible:
+        raise InfeasiblePlan(
+            f"no plan fits {format_bytes(plan.limit_bytes)} per device; the "
+            "plan of minimum memory needs "
+            f"{format_bytes(plan.least_memory_bytes)}",
+            plan,
+        )
+
+
+def _kept_plans(keep: str | os.PathLike[str] | bool) -> KeptPlans | None:
+    if keep is False:
+        return None
+    return KeptPlans(default_folder() if keep is True else pathlib.Path(keep))
+
+
+def _ask(trace: StepTrace, client: Any, platform: str, **options: Any) -> Plan:
+    if client is not None:
+        return client.plan(  # type: ignore[no-any-return]
+            trace.module, name=trace.name, platform=platform, **options
+        )
+    from meshwright.client import Client
+
+    with Client(platform=platform) as own:
+        return own.plan(trace.module, name=trace.name, **options)

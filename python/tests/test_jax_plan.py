@@ -1,0 +1,194 @@
+"""A planned step is the step: results, donation, trees, keys, kept plans."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+jax = pytest.importorskip("jax", reason="jax is not installed")
+
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax_steps import (  # noqa: E402
+    dropout_step,
+    largest_difference,
+    loss_of,
+    make_batch,
+    make_state,
+    make_step,
+)
+
+import meshwright  # noqa: E402
+import meshwright.jax  # noqa: E402
+
+TOLERANCE = 1e-4
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    devices = np.array(jax.devices("cpu")[:2]).reshape(1, 2)
+    return jax.sharding.Mesh(devices, ("data", "model"))
+
+
+@pytest.fixture(scope="module")
+def plan(binary, mesh, tmp_path_factory):
+    """By roofline, and split by columns where nothing else is said."""
+    return functools.partial(
+        meshwright.jax.plan,
+        mesh=mesh,
+        symbolic=True,
+        strategies=meshwright.Strategies(pin=("all=columns",)),
+        keep=tmp_path_factory.mktemp("plans"),
+    )
+
+
+def scalar(tree):
+    return jax.tree.map(jnp.asarray, tree)
+
+
+STEPS = {
+    "plain": make_step(),
+    "checkpoint": make_step(functools.partial(loss_of, wrap=jax.checkpoint)),
+    "scan": make_step(functools.partial(loss_of, scan=True)),
+    "scan of checkpoints": make_step(
+        functools.partial(loss_of, scan=True, wrap=jax.checkpoint)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_three_steps_equal_the_unsharded_ones(plan, name):
+    step, batch = STEPS[name], make_batch()
+    wanted = make_state()
+    plain = jax.jit(step)
+    planned = plan(step, make_state(), batch, 0.1, donate_argnums=0)
+    state, placed = planned.put(make_state(), batch)
+    for _ in range(3):
+        wanted, wanted_loss = plain(wanted, batch, 0.1)
+        state, loss = planned(state, placed, 0.1)
+    assert abs(float(loss) - float(wanted_loss)) < TOLERANCE
+    assert largest_difference(state, wanted) < TOLERANCE
+    weights = state["params"]["layers"][0]["up"]
+    assert weights.sharding.spec == jax.sharding.PartitionSpec(None, "model")
+
+
+def test_donated_arguments_are_aliased_and_put_leaves_ones_own(plan):
+    step, state, batch = make_step(), make_state(), make_batch()
+    planned = plan(step, state, batch, 0.1, donate_argnums=0)
+    head = planned.lower(*planned.abstract).compile().as_text().split("\n")[0]
+    aliases = head.count("may-alias") + head.count("must-alias")
+    assert aliases == len(jax.tree.leaves(state))
+    placed = planned.put(state)
+    planned(placed, batch, 0.1)
+    assert placed["params"]["embed"].is_deleted()
+    assert not state["params"]["embed"].is_deleted()
+    planned(planned.put(state), batch, 0.1)
+
+
+def test_a_jitted_step_keeps_its_donation(plan):
+    step = jax.jit(make_step(), donate_argnums=(0,))
+    planned = plan(step, make_state(), make_batch(), 0.1)
+    assert planned.donate_argnums == (0,)
+
+
+def test_typed_random_keys_are_arguments_and_state(plan):
+    params = make_state()["params"]
+    state = {"params": params, "key": jax.random.key(3)}
+    batch, key = make_batch(), jax.random.key(7)
+    planned = plan(dropout_step, state, batch, key, donate_argnums=0)
+    wanted, wanted_loss = jax.jit(dropout_step)(state, batch, key)
+    got, loss = planned(planned.put(state), batch, key)
+    assert abs(float(loss) - float(wanted_loss)) < TOLERANCE
+    assert largest_difference(got, wanted) < TOLERANCE
+    again, _ = planned(got, batch, key)
+    assert again["key"].dtype == state["key"].dtype
+
+
+def test_numpy_and_uncommitted_arguments_are_moved_by_the_call(plan):
+    step, state = make_step(), make_state()
+    planned = plan(step, state, make_batch(), 0.1)
+    batch = jax.tree.map(np.asarray, make_batch())
+    wanted, _ = jax.jit(step)(state, batch, 0.1)
+    got, _ = planned(state, batch, np.float32(0.1))
+    assert largest_difference(got, wanted) < TOLERANCE
+
+
+def test_a_step_runs_inside_another_program(plan):
+    step, state, batch = make_step(), make_state(), make_batch()
+    planned = plan(step, state, batch, 0.1)
+
+    @jax.jit
+    def three(state, batch):
+        return jax.lax.fori_loop(
+            0, 3, lambda _, s: planned(s, batch, 0.1)[0], state
+        )
+
+    wanted = state
+    for _ in range(3):
+        wanted, _ = jax.jit(step)(wanted, batch, 0.1)
+    got = three(*planned.put(state, batch))
+    assert largest_difference(got, wanted) < TOLERANCE
+
+
+def test_abstract_arguments_have_the_shardings_of_the_plan(plan):
+    state = jax.eval_shape(make_state)
+    planned = plan(make_step(), state, make_batch(), 0.1)
+    made = jax.jit(make_state, out_shardings=planned.in_shardings[0])()
+    for leaf, shape in zip(
+        jax.tree.leaves(made), jax.tree.leaves(planned.abstract[0])
+    ):
+        assert leaf.shape == shape.shape and leaf.dtype == shape.dtype
+        assert leaf.sharding == shape.sharding
+    planned(made, make_batch(), 0.1)
+
+
+def test_a_kept_plan_is_reused_whatever_the_step_is_called(
+    plan, monkeypatch, tmp_path
+):
+    arguments = (make_state(), make_batch(), 0.1)
+    first = plan(make_step(), *arguments, keep=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+    monkeypatch.setenv("MESHWRIGHT_BINARY", "/bin/false")
+
+    def renamed(state, batch, rate):
+        return make_step()(state, batch, rate)
+
+    assert plan(renamed, *arguments, keep=tmp_path).plan == first.plan
+    with pytest.raises(meshwright.FailedPrecondition):
+        plan(renamed, make_state(), make_batch(8), 0.1, keep=tmp_path)
+
+
+def test_a_plan_of_a_file_is_used(plan, tmp_path):
+    arguments = (make_state(), make_batch(), 0.1)
+    first = plan(make_step(), *arguments)
+    first.plan.save(tmp_path / "plan.json")
+    again = plan(make_step(), *arguments, use=tmp_path / "plan.json")
+    assert again.in_shardings == first.in_shardings
+    with pytest.raises(meshwright.PlanMismatch, match=r"batch\['unused'\]"):
+        plan(
+            make_step(),
+            make_state(),
+            {**make_batch(), "unused": jnp.ones(3)},
+            0.1,
+            use=first.plan,
+        )
+
+
+def test_a_measured_plan_of_a_service_runs(binary, mesh, store, tmp_path):
+    step, state, batch = make_step(), make_state(), make_batch()
+    with meshwright.Client(store=store) as client:
+        planned = meshwright.jax.plan(
+            step,
+            state,
+            batch,
+            0.1,
+            mesh=mesh,
+            client=client,
+            strategies=meshwright.Strategies(pin=("all=rows",)),
+            keep=tmp_path,
+        )
+    assert planned.plan.predicted.step_seconds > 0
+    wanted, _ = jax.jit(step)(state, batch, 0.1)
+    got, _ = planned(state, batch, 0.1)
+    assert largest_difference(got, wanted) < TOLERANCE

@@ -1,0 +1,164 @@
+"""What cannot be planned or called is one sentence that names the argument."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+jax = pytest.importorskip("jax", reason="jax is not installed")
+
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax_steps import make_batch, make_state, make_step  # noqa: E402
+
+import meshwright  # noqa: E402
+import meshwright.jax  # noqa: E402
+
+RATE = 0.1
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    devices = np.array(jax.devices("cpu")[:2]).reshape(1, 2)
+    return jax.sharding.Mesh(devices, ("data", "model"))
+
+
+@pytest.fixture(scope="module")
+def plan(binary, mesh):
+    return functools.partial(
+        meshwright.jax.plan, mesh=mesh, symbolic=True, keep=False
+    )
+
+
+@pytest.fixture(scope="module")
+def planned(plan):
+    return plan(make_step(), make_state(), make_batch(), RATE)
+
+
+def test_a_mesh_with_explicit_axes(plan):
+    explicit = jax.sharding.AxisType.Explicit
+    devices = np.array(jax.devices("cpu")[:2]).reshape(1, 2)
+    mesh = jax.sharding.Mesh(
+        devices, ("data", "model"), axis_types=(explicit, explicit)
+    )
+    with pytest.raises(
+        meshwright.InvalidArgument, match="mesh: axis 'data' is Explicit"
+    ):
+        plan(make_step(), make_state(), make_batch(), RATE, mesh=mesh)
+
+
+def test_a_step_that_closes_over_a_device_array(plan):
+    table = {"rotary": jnp.ones((16, 64))}
+
+    def step(x):
+        return (x @ table["rotary"].T).sum()
+
+    with pytest.raises(
+        meshwright.InvalidArgument,
+        match=r"closes over the device array 'table\['rotary'\]' "
+        r"\(float32\[16,64\]\); pass it as an argument",
+    ):
+        plan(step, jnp.ones((4, 64)))
+
+
+def test_numpy_constants_and_device_scalars_stay_in_the_step(plan):
+    table, scale = np.ones((64, 16), np.float32), jnp.float32(2)
+
+    def step(weights, x):
+        loss, grads = jax.value_and_grad(
+            lambda w: (((x @ w) @ table) ** 2).mean() * scale
+        )(weights)
+        return weights - grads, loss
+
+    weights, x = jnp.ones((32, 64)), jnp.ones((4, 32))
+    planned = plan(step, weights, x)
+    wanted = jax.jit(step)(weights, x)
+    np.testing.assert_allclose(planned(weights, x)[0], wanted[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda batch: make_batch(8),
+            r"batch\['unused'\] has the shape \[8, 16\] and is planned with "
+            r"\[4, 16\]",
+        ),
+        (
+            lambda batch: {**batch, "x": batch["x"][:3]},
+            r"batch\['x'\] has the shape \[3, 16\]",
+        ),
+        (
+            lambda batch: {**batch, "x": batch["x"].astype(np.int16)},
+            r"batch\['x'\] is int16 and is planned as int32",
+        ),
+        (
+            lambda batch: {k: v for k, v in batch.items() if k != "y"},
+            r"batch\['y'\] is missing",
+        ),
+        (
+            lambda batch: {**batch, "mask": batch["x"]},
+            r"batch\['mask'\] is new",
+        ),
+    ],
+)
+def test_another_batch_names_the_leaf(planned, change, message):
+    with pytest.raises(meshwright.PlanMismatch, match=message):
+        planned(make_state(), change(make_batch()), RATE)
+
+
+def test_another_number_of_arguments(planned):
+    with pytest.raises(meshwright.PlanMismatch, match="3 arguments"):
+        planned(make_state(), make_batch())
+
+
+@pytest.mark.parametrize("name", ["pure_callback", "io_callback"])
+def test_a_step_that_calls_the_host(plan, name):
+    callback = getattr(jax, name, None) or getattr(jax.experimental, name)
+
+    def step(x):
+        shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return callback(lambda y: np.asarray(y), shape, x).sum()
+
+    with pytest.raises(meshwright.InvalidArgument, match=name):
+        plan(step, jnp.ones((4, 64)))
+
+
+def test_a_step_with_manual_sharding(plan, mesh):
+    shard_map = getattr(jax, "shard_map", None)
+    if shard_map is None:
+        from jax.experimental.shard_map import shard_map
+    spec = jax.sharding.PartitionSpec("model")
+
+    def step(x):
+        double = shard_map(
+            lambda y: 2 * y, mesh=mesh, in_specs=spec, out_specs=spec
+        )
+        return double(x).sum()
+
+    with pytest.raises(meshwright.InvalidArgument, match="shard_map"):
+        plan(step, jnp.ones((4, 64)))
+
+
+def test_prints_are_left_out_with_a_warning(plan):
+    def step(weights, x):
+        loss, grads = jax.value_and_grad(lambda w: ((x @ w) ** 2).mean())(
+            weights
+        )
+        jax.debug.print("loss {}", loss)
+        return weights - grads, loss
+
+    with pytest.warns(meshwright.MeshwrightWarning, match="jax.debug.print"):
+        planned = plan(step, jnp.ones((32, 64)), jnp.ones((4, 32)))
+    planned(jnp.ones((32, 64)), jnp.ones((4, 32)))
+
+
+def test_arguments_that_are_no_arrays(plan):
+    with pytest.raises(meshwright.InvalidArgument, match=r"state\['a'\] is a"):
+        plan(lambda state: state, {"a": object()})
+
+
+def test_memory_that_nothing_fits(plan):
+    with pytest.raises(meshwright.InfeasiblePlan, match="minimum memory"):
+        plan(make_step(), make_state(), make_batch(), RATE, memory="300KiB")
