@@ -2,7 +2,8 @@
 
 ``Client`` and ``AsyncClient`` ask a service for plans; without an address they
 start one on this machine. ``meshwright.jax.plan`` plans a JAX step and runs
-it. JAX is imported by ``meshwright.jax`` alone, gRPC by the clients.
+it; ``best_plan`` does so within a time limit, with a named baseline in
+reserve. JAX is imported by ``meshwright.jax`` alone, gRPC by the clients.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from meshwright.reports import Difference, Explanation
 if TYPE_CHECKING:
     from meshwright.async_client import AsyncClient
     from meshwright.client import Client
+    from meshwright.launch import best_plan
     from meshwright.records import PlanRecord, PlanUpdate, Progress, Strategies
 
 __all__ = [
@@ -62,6 +64,7 @@ __all__ = [
     "Unavailable",
     "Unimplemented",
     "__version__",
+    "best_plan",
 ]
 
 # Imported when they are first used.
@@ -72,6 +75,7 @@ _LATER = {
     "PlanUpdate": "meshwright.records",
     "Progress": "meshwright.records",
     "Strategies": "meshwright.records",
+    "best_plan": "meshwright.launch",
 }
 
 

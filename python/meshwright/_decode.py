@@ -24,7 +24,7 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 def decode(cls: type[T], data: Mapping[str, Any]) -> T:
     """An instance of a dataclass."""
-    hints = _hints(cls)
+    hints = _hints(cls)  # type: ignore[arg-type]
     values = {
         field.name: _value(hints[field.name], data[field.name])
         for field in dataclasses.fields(cls)  # type: ignore[arg-type]

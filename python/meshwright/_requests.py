@@ -11,6 +11,7 @@ import math
 import os
 import pathlib
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +23,6 @@ from meshwright._version import __version__
 from meshwright.errors import (
     Cancelled,
     DeadlineExceeded,
-    InfeasiblePlan,
     InvalidArgument,
     MeshwrightError,
     Unauthenticated,
@@ -32,7 +32,6 @@ from meshwright.errors import (
 )
 from meshwright.plan import Plan
 from meshwright.quantities import (
-    format_bytes,
     format_seconds,
     parse_bytes,
     parse_mesh,
@@ -181,11 +180,19 @@ def _is_unknown_call(said: str) -> bool:
     )
 
 
-def not_ended(id: str, seconds: float | None) -> str:
+def not_ended(id: str, seconds: float | None, last: PlanUpdate | None) -> str:
+    why = f" ({last.reason})" if last is not None and last.reason else ""
     return (
-        f"{id} has not ended in {format_seconds(seconds or 0)}; it goes on at "
-        "the coordinator"
+        f"{id} has not ended in {format_seconds(seconds or 0)}{why}; it goes "
+        "on at the coordinator"
     )
+
+
+def limit(seconds: float, until: float | None) -> float:
+    """Of a call that a wait until then (monotonic) is part of."""
+    if until is None:
+        return seconds
+    return min(seconds, max(until - time.monotonic(), 0))
 
 
 def plan_of(update: PlanUpdate, id: str) -> Plan:
@@ -195,14 +202,3 @@ def plan_of(update: PlanUpdate, id: str) -> Plan:
     if update.state == "cancelled":
         raise Cancelled(f"{id}: {update.reason}")
     raise error_of_code(update.error_code, update.reason or f"{id} failed")
-
-
-def check_feasible(plan: Plan) -> Plan:
-    if not plan.feasible:
-        raise InfeasiblePlan(
-            f"no plan fits {format_bytes(plan.limit_bytes)} per device; the "
-            "plan of minimum memory needs "
-            f"{format_bytes(plan.least_memory_bytes)}",
-            plan,
-        )
-    return plan

@@ -72,6 +72,7 @@ class AsyncClient:
         mesh: Mesh,
         name: str = "",
         timeout: float | str | None = None,
+        _until: float | None = None,
         **options: Any,
     ) -> PlanRecord:
         content, file_name = _requests.read_module(module)
@@ -89,16 +90,22 @@ class AsyncClient:
             plans_pb2_grpc.ModulesStub,
             "Has",
             plans_pb2.HasModuleRequest(sha256=digest),
+            _requests.limit(_requests.CALL_SECONDS, _until),
         )
         if not known.has:
             await self._call(
                 plans_pb2_grpc.ModulesStub,
                 "Put",
                 _requests.chunks(content),
-                _requests.ANALYSIS_SECONDS,
+                _requests.limit(_requests.ANALYSIS_SECONDS, _until),
             )
         return _messages.to_record(
-            await self._call(plans_pb2_grpc.PlansStub, "Submit", request)
+            await self._call(
+                plans_pb2_grpc.PlansStub,
+                "Submit",
+                request,
+                _requests.limit(_requests.CALL_SECONDS, _until),
+            )
         )
 
     async def plan(
@@ -113,7 +120,9 @@ class AsyncClient:
     ) -> Plan:
         seconds = parse_seconds(wait, "wait")
         until = None if seconds is None else time.monotonic() + seconds
-        record = await self.submit(module, mesh=mesh, **options)
+        record = await self.submit(
+            module, mesh=mesh, _until=until, **options
+        )
         left = None if until is None else max(until - time.monotonic(), 0)
         return await self.wait(
             record.id, wait=left, progress=progress, on_update=on_update
@@ -142,6 +151,7 @@ class AsyncClient:
         seconds = parse_seconds(wait, "wait")
         until = None if seconds is None else time.monotonic() + seconds
         heard = time.monotonic()
+        last: PlanUpdate | None = None
         while True:
             settings = await self._connect()
             stub = plans_pb2_grpc.PlansStub(self._channel)
@@ -155,6 +165,7 @@ class AsyncClient:
                     heard = time.monotonic()
                     after = max(after, message.sequence)
                     update = _messages.to_update(message, id)
+                    last = update if update.state else last
                     yield update
                     if update.has_ended:
                         return
@@ -162,7 +173,7 @@ class AsyncClient:
             except grpc.aio.AioRpcError as rpc_error:
                 if rpc_error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
                     raise DeadlineExceeded(
-                        _requests.not_ended(id, seconds)
+                        _requests.not_ended(id, seconds, last)
                     ) from None
                 error = _requests.translate(rpc_error, settings)
                 if not isinstance(error, Unavailable) or (

@@ -80,6 +80,7 @@ class Client:
         mesh: Mesh,
         name: str = "",
         timeout: float | str | None = None,
+        _until: float | None = None,
         **options: Any,
     ) -> PlanRecord:
         """Hands in a serialized HLO module, or the file of one.
@@ -103,16 +104,22 @@ class Client:
             plans_pb2_grpc.ModulesStub,
             "Has",
             plans_pb2.HasModuleRequest(sha256=digest),
+            _requests.limit(_requests.CALL_SECONDS, _until),
         )
         if not known.has:
             self._call(
                 plans_pb2_grpc.ModulesStub,
                 "Put",
                 _requests.chunks(content),
-                _requests.ANALYSIS_SECONDS,
+                _requests.limit(_requests.ANALYSIS_SECONDS, _until),
             )
         return _messages.to_record(
-            self._call(plans_pb2_grpc.PlansStub, "Submit", request)
+            self._call(
+                plans_pb2_grpc.PlansStub,
+                "Submit",
+                request,
+                _requests.limit(_requests.CALL_SECONDS, _until),
+            )
         )
 
     def plan(
@@ -132,7 +139,9 @@ class Client:
         """
         seconds = parse_seconds(wait, "wait")
         until = None if seconds is None else time.monotonic() + seconds
-        record = self.submit(module, mesh=mesh, **options)
+        record = self.submit(
+            module, mesh=mesh, _until=until, **options
+        )
         left = None if until is None else max(until - time.monotonic(), 0)
         return self.wait(
             record.id, wait=left, progress=progress, on_update=on_update
@@ -163,6 +172,7 @@ class Client:
         seconds = parse_seconds(wait, "wait")
         until = None if seconds is None else time.monotonic() + seconds
         heard = time.monotonic()
+        last: PlanUpdate | None = None
         while True:
             settings = self._connect()
             stub = plans_pb2_grpc.PlansStub(self._channel)
@@ -176,6 +186,7 @@ class Client:
                     heard = time.monotonic()
                     after = max(after, message.sequence)
                     update = _messages.to_update(message, id)
+                    last = update if update.state else last
                     yield update
                     if update.has_ended:
                         return
@@ -183,7 +194,7 @@ class Client:
             except grpc.RpcError as rpc_error:
                 if rpc_error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
                     raise DeadlineExceeded(
-                        _requests.not_ended(id, seconds)
+                        _requests.not_ended(id, seconds, last)
                     ) from None
                 error = _requests.translate(rpc_error, settings)
                 if not isinstance(error, Unavailable) or (

@@ -7,6 +7,10 @@ binary on this machine.
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+
 
 class MeshwrightError(Exception):
     """The base of all of them."""
@@ -70,6 +74,17 @@ class Internal(MeshwrightError):
 
 class MeshwrightWarning(UserWarning):
     """What a person should know and the program need not."""
+
+
+def warn(message: str) -> None:
+    """A MeshwrightWarning at the line of the caller of this package."""
+    package = os.path.dirname(__file__)
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(
+        package
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, MeshwrightWarning, stacklevel=level)
 
 
 # Numbers of google.rpc.Code.

@@ -15,7 +15,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from meshwright._decode import decode
-from meshwright.errors import InvalidArgument, Unimplemented
+from meshwright.errors import (
+    InfeasiblePlan,
+    InvalidArgument,
+    Unimplemented,
+)
+from meshwright.quantities import format_bytes
 
 if TYPE_CHECKING:
     from meshwright.reports import Difference, Explanation
@@ -234,3 +239,14 @@ class Plan:
         from meshwright._plan_text import plan_text
 
         return plan_text(self)
+
+
+def check_feasible(plan: Plan) -> None:
+    """Raises InfeasiblePlan, with the plan, where none fits the memory."""
+    if not plan.feasible:
+        raise InfeasiblePlan(
+            f"no plan fits {format_bytes(plan.limit_bytes)} per device; the "
+            "plan of minimum memory needs "
+            f"{format_bytes(plan.least_memory_bytes)}",
+            plan,
+        )

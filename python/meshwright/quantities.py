@@ -10,7 +10,7 @@ import re
 
 from meshwright.errors import InvalidArgument
 
-_BYTES = {
+_BYTES: dict[str, int] = {
     "": 1,
     "b": 1,
     **{u + "b": 1000**p for p, u in enumerate("kmgt", 1)},
@@ -29,7 +29,8 @@ def parse_bytes(size: int | str | None, name: str) -> int:
             raise InvalidArgument(
                 f'{name}: "{size}" is no size; write one like 16GiB'
             )
-        number = float(found.group(1)) * _BYTES[found.group(2).lower()]
+        unit = _BYTES[found.group(2).lower()]
+        number: float = float(found.group(1)) * unit
     else:
         number = float(size)
     if number < 1:

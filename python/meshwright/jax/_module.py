@@ -97,9 +97,13 @@ def _to_bytecode(annotated: bytes) -> bytes:
                 if name.startswith("mhlo."):
                     del attributes[name]
             serialize = _export._module_to_bytecode
-            if "shardy_enabled" in inspect.signature(serialize).parameters:
-                return serialize(module, shardy_enabled=False)
-            return serialize(module)
+            signature = inspect.signature(serialize).parameters
+            flags = (
+                {"shardy_enabled": False}
+                if "shardy_enabled" in signature
+                else {}
+            )
+            return bytes(serialize(module, **flags))
     except Exception as error:
         reason = str(error).split("\n", 1)[0]
         raise Internal(

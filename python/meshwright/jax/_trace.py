@@ -14,14 +14,13 @@ import dataclasses
 import hashlib
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 from jax.tree_util import keystr, tree_flatten_with_path
 
-from meshwright.errors import InvalidArgument, MeshwrightWarning
+from meshwright.errors import InvalidArgument, warn
 
 # Primitives that no plan covers: calls of the host, shardings by hand.
 _CALLBACKS = ("pure_callback", "io_callback")
@@ -228,8 +227,4 @@ def _check_primitives(closed: Any) -> None:
                 "plan the step without it"
             )
     if "debug_callback" in names or "debug_print" in names:
-        warnings.warn(
-            "the planned step leaves out host callbacks (jax.debug.print)",
-            MeshwrightWarning,
-            stacklevel=5,
-        )
+        warn("the planned step leaves out host callbacks (jax.debug.print)")

@@ -17,15 +17,16 @@ import jax
 
 from meshwright._binary import annotate, plan_symbolically
 from meshwright._version import __version__
-from meshwright.errors import InfeasiblePlan, InvalidArgument
+from meshwright.errors import InvalidArgument
 from meshwright.jax import _processes
 from meshwright.jax._kept_plans import KeptPlans, default_folder, make_key
 from meshwright.jax._module import planned_call
 from meshwright.jax._shardings import bind, check_mesh
 from meshwright.jax._trace import StepTrace, argument_names, trace_step
 from meshwright.jax.planned_step import PlannedStep
-from meshwright.plan import Plan
-from meshwright.quantities import format_bytes, parse_bytes
+from meshwright.launch import check_fallback, plan_or_baseline
+from meshwright.plan import Plan, check_feasible
+from meshwright.quantities import parse_bytes
 from meshwright.records import Strategies
 
 # JAX's names of platforms, and the service's.
@@ -42,6 +43,7 @@ def plan(
     client: Any = None,
     wait: float | str | None = None,
     progress: bool | None = None,
+    fallback: str | None = None,
     symbolic: bool = False,
     use: Plan | str | os.PathLike[str] | None = None,
     keep: str | os.PathLike[str] | bool = True,
@@ -53,7 +55,8 @@ def plan(
     the outermost. ``memory``: per device, like "16GiB".
 
     ``client``: a meshwright.Client; None: MESHWRIGHT_ADDRESS, else a service on
-    this machine. ``wait``: DeadlineExceeded after so long. ``symbolic``: by
+    this machine. ``wait``: DeadlineExceeded after so long. ``fallback``: the
+    baseline to take then (``meshwright.best_plan``). ``symbolic``: by
     roofline, nothing is measured. ``use``: this plan, or file of one.
     ``keep``: the folder of kept plans; True: that of the user
     (MESHWRIGHT_PLANS); False: plan once more.
@@ -62,6 +65,7 @@ def plan(
     InfeasiblePlan where nothing fits the memory, and what the client raises.
     """
     check_mesh(mesh)
+    check_fallback(fallback)
     device = mesh.devices.flat[0]
     if device.platform not in _PLATFORMS:
         raise InvalidArgument(
@@ -92,26 +96,37 @@ def plan(
         found = kept.find(key) if kept is not None else None
         if found is not None:
             return found
-        options = {
-            "mesh": mesh.devices.shape,
-            "memory": memory,
-            "strategies": strategies,
-        }
-        made = (
-            plan_symbolically(trace.module, name=trace.name, **options)
-            if symbolic
-            else _ask(
-                trace,
-                client,
-                platform=_PLATFORMS[device.platform],
-                wait=wait,
-                progress=progress,
-                **options,
+
+        def by_roofline(rules: Strategies | None) -> Plan:
+            return plan_symbolically(
+                trace.module,
+                name=trace.name,
+                mesh=mesh.devices.shape,
+                memory=memory,
+                strategies=rules,
             )
-        )
+
+        if symbolic:
+            made, is_asked = by_roofline(strategies), True
+        else:
+            made, is_asked = plan_or_baseline(
+                lambda: _ask(
+                    trace,
+                    client,
+                    _PLATFORMS[device.platform],
+                    mesh=mesh.devices.shape,
+                    memory=memory,
+                    strategies=strategies,
+                    wait=wait,
+                    progress=progress,
+                ),
+                by_roofline,
+                fallback,
+            )
         check_feasible(made)
         annotated = annotate(trace.module, made)
-        if kept is not None:
+        # A baseline is not kept: the next start asks again.
+        if kept is not None and is_asked:
             kept.keep(key, made, annotated)
         return made, annotated
 
@@ -144,16 +159,6 @@ def apply(
     return PlannedStep(
         planned, mesh, trace, names, exported, in_shardings, out_shardings
     )
-
-
-def check_feasible(plan: Plan) -> None:
-    if not plan.feasible:
-        raise InfeasiblePlan(
-            f"no plan fits {format_bytes(plan.limit_bytes)} per device; the "
-            "plan of minimum memory needs "
-            f"{format_bytes(plan.least_memory_bytes)}",
-            plan,
-        )
 
 
 def _kept_plans(keep: str | os.PathLike[str] | bool) -> KeptPlans | None:

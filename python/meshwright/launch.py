@@ -1,0 +1,153 @@
+"""``best_plan``: a plan within a time limit, or a named baseline.
+
+Concept: a training job must start whether or not the service answers. The
+service is asked and waited for; where it is away, busy beyond the limit or
+refuses, the job takes a baseline that needs no measurement, and one warning
+says so. A plan that is late goes on in the service, for the next start. An
+error of the step itself is an error here, too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from meshwright.errors import (
+    Cancelled,
+    DeadlineExceeded,
+    FailedPrecondition,
+    Internal,
+    InvalidArgument,
+    PermissionDenied,
+    ResourceExhausted,
+    Unauthenticated,
+    Unavailable,
+    Unimplemented,
+    warn,
+)
+from meshwright.plan import Plan
+from meshwright.quantities import parse_seconds
+from meshwright.records import Strategies
+
+# dp: every block by rows. fsdp: parameters, gradients and their state are
+# split, too. tp: columns and contractions in turn. symbolic: by roofline.
+BASELINES = {
+    "dp": Strategies(pin=("all=rows",)),
+    "fsdp": Strategies(
+        open=("fully-sharded",), pin=("all=rows", "all=fully-sharded")
+    ),
+    "tp": Strategies(pin=("all=columns|contraction",)),
+    "symbolic": Strategies(),
+}
+
+_SERVICE_FAULTS = (
+    Cancelled,
+    DeadlineExceeded,
+    FailedPrecondition,
+    Internal,
+    PermissionDenied,
+    ResourceExhausted,
+    Unauthenticated,
+    Unavailable,
+    Unimplemented,
+)
+
+
+def best_plan(
+    step: Callable[..., Any] | bytes | str | os.PathLike[str],
+    *args: Any,
+    mesh: Any,
+    wait: float | str | None = "5m",
+    fallback: str | None = "dp",
+    **options: Any,
+) -> Any:
+    """The plan of the service, or ``fallback`` where it has none in time.
+
+    A JAX step with its arguments gives a ``jax.PlannedStep``; ``options`` are
+    those of ``jax.plan``. A serialized HLO module, or the file of one, gives a
+    ``Plan``; ``options`` are ``client`` and those of ``Client.plan``.
+    ``fallback``: dp, fsdp, tp or symbolic; None: raise what the service says.
+
+    Raises InvalidArgument and InfeasiblePlan as these do.
+    """
+    check_fallback(fallback)
+    parse_seconds(wait, "wait")
+    if callable(step):
+        from meshwright.jax import plan as plan_step
+
+        return plan_step(
+            step, *args, mesh=mesh, wait=wait, fallback=fallback, **options
+        )
+    if args:
+        raise InvalidArgument("args: a module takes no arguments")
+    return _plan_module(step, mesh, wait, fallback, **options)
+
+
+def check_fallback(fallback: str | None) -> None:
+    if fallback is not None and fallback not in BASELINES:
+        raise InvalidArgument(
+            f'fallback: there is no baseline "{fallback}"; there are '
+            + ", ".join(BASELINES)
+        )
+
+
+def plan_or_baseline(
+    ask: Callable[[], Plan],
+    make_baseline: Callable[[Strategies], Plan],
+    fallback: str | None,
+) -> tuple[Plan, bool]:
+    """A plan, and whether it is the one asked for."""
+    try:
+        return ask(), True
+    except _SERVICE_FAULTS as error:
+        if fallback is None:
+            raise
+        plan = make_baseline(BASELINES[fallback])
+        warn(
+            f"no measured plan, so this run takes the baseline {fallback}: "
+            f"{error}"
+        )
+        return plan, False
+
+
+def _plan_module(
+    module: Any,
+    mesh: Any,
+    wait: float | str | None,
+    fallback: str | None,
+    *,
+    client: Any = None,
+    memory: int | str | None = None,
+    **options: Any,
+) -> Plan:
+    from meshwright._binary import plan_symbolically
+    from meshwright._requests import read_module
+    from meshwright.client import Client
+    from meshwright.quantities import parse_mesh
+
+    content, name = read_module(module)
+    options.setdefault("name", name)
+
+    def ask() -> Plan:
+        if client is not None:
+            return client.plan(  # type: ignore[no-any-return]
+                content, mesh=mesh, wait=wait, memory=memory, **options
+            )
+        with Client(platform=options.get("platform", "cpu")) as own:
+            return own.plan(
+                content, mesh=mesh, wait=wait, memory=memory, **options
+            )
+
+    plan, _ = plan_or_baseline(
+        ask,
+        lambda strategies: plan_symbolically(
+            content,
+            mesh=parse_mesh(mesh),
+            name=options["name"] or "step",
+            memory=memory,
+            strategies=strategies,
+        ),
+        fallback,
+    )
+    return plan

@@ -1,0 +1,101 @@
+"""A job starts, with or without a service: plans, baselines, one warning."""
+
+from __future__ import annotations
+
+import pathlib
+import time
+import warnings
+
+import pytest
+
+pytest.importorskip("grpc", reason="grpcio is not installed")
+pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
+
+import meshwright  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests" / "testdata" / "llama_tiny.hlo.pb"
+
+
+def only_warning(caught):
+    (found,) = [w for w in caught if w.category is meshwright.MeshwrightWarning]
+    assert found.filename == __file__
+    return str(found.message)
+
+
+@pytest.mark.parametrize(
+    ("fallback", "described"),
+    [
+        ("dp", "rows, rows, rows, rows"),
+        ("fsdp", "rows, rows, rows, rows; fully-sharded"),
+        ("tp", "columns, contraction, columns, contraction"),
+        ("symbolic", ""),
+    ],
+)
+def test_a_service_that_is_away_leaves_a_baseline(
+    binary, monkeypatch, fallback, described
+):
+    monkeypatch.setenv("MESHWRIGHT_ADDRESS", "localhost:1")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plan = meshwright.best_plan(MODEL, mesh="1x2", fallback=fallback)
+    said = only_warning(caught)
+    assert f"the baseline {fallback}: no coordinator answers" in said
+    assert plan.feasible and plan.model.name == "llama_tiny"
+    assert plan.segments[1].describe == (described or plan.segments[1].describe)
+
+
+def test_a_service_that_is_busy_is_waited_for_within_the_limit(binary, store):
+    model = ROOT / "tests" / "testdata" / "gpt2_tiny.hlo.pb"
+    with meshwright.Client(store=store) as client:
+        client.plans()  # it has started
+        began = time.monotonic()
+        with pytest.warns(meshwright.MeshwrightWarning, match="goes on"):
+            plan = meshwright.best_plan(
+                model, mesh="1x2", wait=0.5, client=client
+            )
+        assert time.monotonic() - began < 5
+        assert plan.device == "symbolic"
+        for record in client.plans():
+            if not record.has_ended:
+                client.cancel(record.id)
+
+
+def test_without_a_fallback_the_service_has_the_word(monkeypatch):
+    monkeypatch.setenv("MESHWRIGHT_ADDRESS", "localhost:1")
+    with pytest.raises(meshwright.Unavailable):
+        meshwright.best_plan(MODEL, mesh="1x2", fallback=None)
+
+
+def test_what_is_wrong_with_the_request_is_an_error_at_once(binary):
+    with pytest.raises(meshwright.InvalidArgument, match='baseline "ddp"'):
+        meshwright.best_plan(MODEL, mesh="1x2", fallback="ddp")
+    with pytest.raises(meshwright.InvalidArgument, match="wait: "):
+        meshwright.best_plan(MODEL, mesh="1x2", wait="soon")
+    with pytest.raises(meshwright.InvalidArgument, match="module: "):
+        meshwright.best_plan(b"", mesh="1x2")
+
+
+def test_a_jax_step_runs_with_its_baseline(binary, monkeypatch, tmp_path):
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    import jax.numpy as jnp
+    import numpy as np
+
+    monkeypatch.setenv("MESHWRIGHT_ADDRESS", "localhost:1")
+    monkeypatch.setenv("MESHWRIGHT_PLANS", str(tmp_path))
+    devices = np.array(jax.devices("cpu")[:2]).reshape(1, 2)
+    mesh = jax.sharding.Mesh(devices, ("data", "model"))
+
+    def step(weights, x):
+        loss, grads = jax.value_and_grad(lambda w: ((x @ w) ** 2).mean())(
+            weights
+        )
+        return weights - 0.1 * grads, loss
+
+    weights, x = jnp.ones((32, 64)), jnp.ones((4, 32))
+    with pytest.warns(meshwright.MeshwrightWarning, match="baseline dp"):
+        planned = meshwright.best_plan(step, weights, x, mesh=mesh)
+    wanted = jax.jit(step)(weights, x)
+    got = planned(weights, x)
+    np.testing.assert_allclose(got[0], wanted[0], rtol=1e-5)
+    assert not list(tmp_path.iterdir())
