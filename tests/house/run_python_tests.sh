@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of python/ and tests/models, with the interpreter that
+# The tests of python/meshwright_models and tests/models, with the interpreter that
 # MESHWRIGHT_EXPORT_PYTHON names: it has the packages of
 # python/requirements-export.txt and pytest.
 set -euo pipefail
@@ -8,4 +8,5 @@ if [ -z "${MESHWRIGHT_EXPORT_PYTHON:-}" ]; then
   exit 77
 fi
 cd python
-exec "$MESHWRIGHT_EXPORT_PYTHON" -m pytest -q -p no:cacheprovider
+exec "$MESHWRIGHT_EXPORT_PYTHON" -m pytest -q -p no:cacheprovider \
+  --ignore=tests/package

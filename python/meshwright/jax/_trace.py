@@ -168,7 +168,10 @@ def _constants_in_place() -> contextlib.AbstractContextManager[Any]:
 
     if not hasattr(config, "use_simplified_jaxpr_constants"):
         return contextlib.nullcontext()
-    return config.use_simplified_jaxpr_constants(False)
+    in_place: contextlib.AbstractContextManager[Any] = (
+        config.use_simplified_jaxpr_constants(False)
+    )
+    return in_place
 
 
 def _check_constants(step: Callable[..., Any], constants: Any) -> None:
@@ -195,7 +198,7 @@ def _closed_over_name(step: Callable[..., Any], array: Any) -> str:
         for name, value in scope.items():
             for path, leaf in tree_flatten_with_path(value)[0]:
                 if leaf is array:
-                    return name + keystr(path)
+                    return f"{name}{keystr(path)}"
     return ""
 
 

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
 import shutil
-import sys
+import tempfile
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def _find_binary() -> str | None:
     built = ROOT / "build" / "release" / "bin" / "meshwright"
-    named = os.environ.get("MESHWRIGHT_BINARY")
-    return named or (str(built) if built.exists() else None)
+    named = os.environ.get("MESHWRIGHT_BINARY", str(built))
+    return named if os.access(named, os.X_OK) else None
 
 
 def _add_stubs() -> None:
     """The package in the tree has none: they come from build/."""
     try:
+        import google.protobuf
         import grpc_tools  # noqa: F401
 
         import build_stubs
         import meshwright
     except ImportError:
         return
-    output = ROOT / "build" / "python" / f"stubs-{sys.version_info[1]}"
-    shutil.rmtree(output, ignore_errors=True)
-    build_stubs.build_stubs(ROOT / "proto" / "v1", output)
+    protos = ROOT / "proto" / "v1"
+    content = b"".join(p.read_bytes() for p in sorted(protos.glob("*.proto")))
+    digest = hashlib.sha256(content).hexdigest()[:12]
+    version = google.protobuf.__version__
+    output = ROOT / "build" / "python" / f"stubs-{version}-{digest}"
+    if not output.exists():
+        output.parent.mkdir(parents=True, exist_ok=True)
+        fresh = pathlib.Path(tempfile.mkdtemp(dir=output.parent))
+        build_stubs.build_stubs(protos, fresh)
+        try:
+            fresh.rename(output)
+        except OSError:  # another run of the tests was first
+            shutil.rmtree(fresh)
     meshwright.__path__.append(str(output / "meshwright"))
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
 
 import meshwright  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODEL = ROOT / "tests" / "testdata" / "llama_tiny.hlo.pb"
 
 
