@@ -13,7 +13,7 @@ import pathlib
 import re
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypedDict
 
 import grpc
 
@@ -70,11 +70,27 @@ def read_module(module: Module) -> tuple[bytes, str]:
     return content, name
 
 
+class PlanOptions(TypedDict, total=False):
+    """What a submission may say beside the module and the mesh."""
+
+    memory: int | str | None  # per device; None: no limit
+    platform: str  # cpu or cuda
+    strategies: Strategies | None
+    xla_flags: str  # for the compiler; part of every measurement's key
+    no_wait: bool  # plan from what the store has
+    full_space: bool  # measure every program, exclude none
+    namespace: str  # of the team; empty: the shared one
+    owner: str
+    request_id: str  # a submission that comes again with it is the same plan
+    priority: int  # from -100 to 100
+
+
 def submission(
     module_sha256: str,
     *,
     mesh: Mesh,
     name: str,
+    timeout: float | None = None,
     memory: int | str | None = None,
     platform: str = "cpu",
     strategies: Strategies | None = None,
@@ -85,7 +101,6 @@ def submission(
     owner: str = "",
     request_id: str = "",
     priority: int = 0,
-    timeout: float | None = None,
 ) -> plans_pb2.SubmitPlanRequest:
     request = plan_pb2.PlanRequest(
         model_name=name,

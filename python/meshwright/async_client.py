@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
@@ -13,7 +13,7 @@ from meshwright import _messages, _requests
 from meshwright._channel import open_async_channel
 from meshwright._embedded import LocalService
 from meshwright._progress import OnUpdate, ProgressDisplay
-from meshwright._requests import Mesh, Module
+from meshwright._requests import Mesh, Module, PlanOptions
 from meshwright._stubs import plans_pb2, plans_pb2_grpc
 from meshwright.errors import DeadlineExceeded, Internal, Unavailable
 from meshwright.plan import Plan
@@ -21,6 +21,9 @@ from meshwright.quantities import parse_bytes, parse_mesh, parse_seconds
 from meshwright.records import PlanRecord, PlanUpdate
 from meshwright.reports import Difference, Explanation
 from meshwright.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class AsyncClient:
@@ -73,7 +76,7 @@ class AsyncClient:
         name: str = "",
         timeout: float | str | None = None,
         _until: float | None = None,
-        **options: Any,
+        **options: Unpack[PlanOptions],
     ) -> PlanRecord:
         content, file_name = _requests.read_module(module)
         options.setdefault("platform", self._platform)
@@ -113,15 +116,22 @@ class AsyncClient:
         module: Module,
         *,
         mesh: Mesh,
+        name: str = "",
+        timeout: float | str | None = None,
         wait: float | str | None = None,
         progress: bool | None = None,
         on_update: OnUpdate | None = None,
-        **options: Any,
+        **options: Unpack[PlanOptions],
     ) -> Plan:
         seconds = parse_seconds(wait, "wait")
         until = None if seconds is None else time.monotonic() + seconds
         record = await self.submit(
-            module, mesh=mesh, _until=until, **options
+            module,
+            mesh=mesh,
+            name=name,
+            timeout=timeout,
+            _until=until,
+            **options,
         )
         left = None if until is None else max(until - time.monotonic(), 0)
         return await self.wait(

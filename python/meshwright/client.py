@@ -10,9 +10,10 @@ Errors: MeshwrightError by status (errors.py).
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
@@ -20,7 +21,7 @@ from meshwright import _messages, _requests
 from meshwright._channel import open_channel
 from meshwright._embedded import LocalService
 from meshwright._progress import OnUpdate, ProgressDisplay
-from meshwright._requests import Mesh, Module
+from meshwright._requests import Mesh, Module, PlanOptions
 from meshwright._stubs import plans_pb2, plans_pb2_grpc
 from meshwright.errors import DeadlineExceeded, Internal, Unavailable
 from meshwright.plan import Plan
@@ -28,6 +29,9 @@ from meshwright.quantities import parse_bytes, parse_mesh, parse_seconds
 from meshwright.records import PlanRecord, PlanUpdate
 from meshwright.reports import Difference, Explanation
 from meshwright.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 class Client:
     """``address`` and the rest: see ``ServiceSettings``."""
@@ -55,6 +59,7 @@ class Client:
             if self._settings.is_embedded
             else None
         )
+        self._lock = threading.Lock()  # of the channel
         self._channel: Any = None
         self._open_settings: ServiceSettings | None = None
 
@@ -81,13 +86,12 @@ class Client:
         name: str = "",
         timeout: float | str | None = None,
         _until: float | None = None,
-        **options: Any,
+        **options: Unpack[PlanOptions],
     ) -> PlanRecord:
         """Hands in a serialized HLO module, or the file of one.
 
         ``timeout``: the service fails the plan if it has not ended by then.
-        ``options``: memory, platform, strategies, xla_flags, no_wait,
-        full_space, namespace, owner, request_id, priority.
+        ``options``: see ``PlanOptions``.
         """
         content, file_name = _requests.read_module(module)
         options.setdefault("platform", self._platform)
@@ -127,10 +131,12 @@ class Client:
         module: Module,
         *,
         mesh: Mesh,
+        name: str = "",
+        timeout: float | str | None = None,
         wait: float | str | None = None,
         progress: bool | None = None,
         on_update: OnUpdate | None = None,
-        **options: Any,
+        **options: Unpack[PlanOptions],
     ) -> Plan:
         """Submits and waits for the plan; ``options`` are those of submit.
 
@@ -140,7 +146,12 @@ class Client:
         seconds = parse_seconds(wait, "wait")
         until = None if seconds is None else time.monotonic() + seconds
         record = self.submit(
-            module, mesh=mesh, _until=until, **options
+            module,
+            mesh=mesh,
+            name=name,
+            timeout=timeout,
+            _until=until,
+            **options,
         )
         left = None if until is None else max(until - time.monotonic(), 0)
         return self.wait(
@@ -277,11 +288,12 @@ class Client:
         settings = self._settings
         if self._local is not None:
             settings = self._local.settings(devices)
-        if self._channel is None or settings != self._open_settings:
-            if self._channel is not None:
-                self._channel.close()
-            self._channel = open_channel(settings)
-            self._open_settings = settings
+        with self._lock:
+            if self._channel is None or settings != self._open_settings:
+                if self._channel is not None:
+                    self._channel.close()
+                self._channel = open_channel(settings)
+                self._open_settings = settings
         return settings
 
     def _call(

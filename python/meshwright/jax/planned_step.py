@@ -135,6 +135,22 @@ class PlannedStep:
             raise PlanMismatch(
                 f"{path} is new; the step is planned without it"
             ) from cause
+        self._check_places(arguments, cause)
+
+    def _check_places(
+        self, arguments: Sequence[Any], cause: Exception
+    ) -> None:
+        """JAX moves what is not committed, and nothing else."""
+        wanted = jax.tree.leaves(self.in_shardings)
+        given = leaf_paths(arguments, self._names)
+        for (path, leaf), sharding in zip(given, wanted):
+            if not isinstance(leaf, jax.Array) or not leaf.committed:
+                continue
+            if not leaf.sharding.is_equivalent_to(sharding, leaf.ndim):
+                raise PlanMismatch(
+                    f"{path} is not where the plan has it; move it with "
+                    "put, once before the first step"
+                ) from cause
 
 
 def _move(leaf: Any, sharding: Any) -> Any:

@@ -17,7 +17,7 @@ import jax
 
 from meshwright._binary import annotate, plan_symbolically
 from meshwright._version import __version__
-from meshwright.errors import InvalidArgument
+from meshwright.errors import InvalidArgument, PlanMismatch
 from meshwright.jax import _processes
 from meshwright.jax._kept_plans import KeptPlans, default_folder, make_key
 from meshwright.jax._module import planned_call
@@ -92,6 +92,7 @@ def plan(
     def make() -> tuple[Plan, bytes]:
         if use is not None:
             given = use if isinstance(use, Plan) else Plan.load(use)
+            _check_given(given, mesh)
             return given, annotate(trace.module, given)
         found = kept.find(key) if kept is not None else None
         if found is not None:
@@ -159,6 +160,19 @@ def apply(
     return PlannedStep(
         planned, mesh, trace, names, exported, in_shardings, out_shardings
     )
+
+
+def _check_given(plan: Plan, mesh: jax.sharding.Mesh) -> None:
+    if plan.pipeline is not None:
+        raise InvalidArgument(
+            "use: the plan has stages; meshwright export makes their modules"
+        )
+    if plan.mesh != mesh.devices.shape:
+        shapes = ("x".join(map(str, m)) for m in (plan.mesh, mesh.devices.shape))
+        raise PlanMismatch(
+            "use: the plan is for mesh {}, and mesh is {}".format(*shapes)
+        )
+    check_feasible(plan)
 
 
 def _kept_plans(keep: str | os.PathLike[str] | bool) -> KeptPlans | None:

@@ -48,6 +48,8 @@ def _add_stubs() -> None:
 os.environ.pop("MESHWRIGHT_ADDRESS", None)
 if (found := _find_binary()) is not None:
     os.environ["MESHWRIGHT_BINARY"] = found
+# Times of these tests say nothing: they do not wait for a calm machine.
+os.environ.setdefault("MESHWRIGHT_CALM_SECONDS", "0")
 # Before JAX is imported.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_force_host_platform_device_count=4"

@@ -43,10 +43,6 @@ def plan(binary, mesh, tmp_path_factory):
     )
 
 
-def scalar(tree):
-    return jax.tree.map(jnp.asarray, tree)
-
-
 STEPS = {
     "plain": make_step(),
     "checkpoint": make_step(functools.partial(loss_of, wrap=jax.checkpoint)),
@@ -69,6 +65,7 @@ def test_three_steps_equal_the_unsharded_ones(plan, name):
         state, loss = planned(state, placed, 0.1)
     assert abs(float(loss) - float(wanted_loss)) < TOLERANCE
     assert largest_difference(state, wanted) < TOLERANCE
+    assert planned._jitted._cache_size() == 1  # no call after the first traces
     weights = state["params"]["layers"][0]["up"]
     assert weights.sharding.spec == jax.sharding.PartitionSpec(None, "model")
 
@@ -165,7 +162,14 @@ def test_a_plan_of_a_file_is_used(plan, tmp_path):
     first.plan.save(tmp_path / "plan.json")
     again = plan(make_step(), *arguments, use=tmp_path / "plan.json")
     assert again.in_shardings == first.in_shardings
-    with pytest.raises(meshwright.PlanMismatch, match=r"batch\['unused'\]"):
+    wide = jax.sharding.Mesh(
+        np.array(jax.devices("cpu")[:4]).reshape(2, 2), ("data", "model")
+    )
+    with pytest.raises(
+        meshwright.PlanMismatch, match="plan is for mesh 1x2, and mesh is 2x2"
+    ):
+        plan(make_step(), *arguments, use=first.plan, mesh=wide)
+    with pytest.raises(meshwright.InvalidArgument):
         plan(
             make_step(),
             make_state(),

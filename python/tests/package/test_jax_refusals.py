@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -14,6 +17,9 @@ from jax_steps import make_batch, make_state, make_step  # noqa: E402
 
 import meshwright  # noqa: E402
 import meshwright.jax  # noqa: E402
+from meshwright.jax._shardings import bind  # noqa: E402
+from meshwright.jax._trace import Leaf  # noqa: E402
+from meshwright.plan import Argument  # noqa: E402
 
 RATE = 0.1
 
@@ -106,6 +112,38 @@ def test_numpy_constants_and_device_scalars_stay_in_the_step(plan):
 def test_another_batch_names_the_leaf(planned, change, message):
     with pytest.raises(meshwright.PlanMismatch, match=message):
         planned(make_state(), change(make_batch()), RATE)
+
+
+def test_arguments_that_are_committed_elsewhere(planned):
+    state = jax.device_put(make_state(), jax.devices("cpu")[3])
+    with pytest.raises(meshwright.PlanMismatch, match="move it with put"):
+        planned(state, make_batch(), RATE)
+    planned(planned.put(state), make_batch(), RATE)
+
+
+def test_a_plan_that_splits_a_random_key(mesh):
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    leaf = Leaf("state['key']", key.shape, key.dtype)
+    argument = Argument(index=3, sharding="[1]", shape=(2,))
+    with pytest.raises(
+        meshwright.PlanMismatch, match=r"state\['key'\].*'3=\[-\]'"
+    ):
+        bind([argument], [leaf], mesh, "arguments")
+
+
+def test_a_version_of_jax_that_is_too_old():
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import jax; jax.__version__ = '0.5.3'; import meshwright.jax",
+        ],
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "needs JAX 0.6 or later, and 0.5.3 is installed" in done.stderr
 
 
 def test_another_number_of_arguments(planned):
