@@ -31,13 +31,12 @@ from meshwright.quantities import parse_seconds
 from meshwright.records import Strategies
 
 # dp: every block by rows. fsdp: parameters, gradients and their state are
-# split, too. tp: columns and contractions in turn. symbolic: by roofline.
+# split, too. symbolic: what is fastest by roofline.
 BASELINES = {
     "dp": Strategies(pin=("all=rows",)),
     "fsdp": Strategies(
         open=("fully-sharded",), pin=("all=rows", "all=fully-sharded")
     ),
-    "tp": Strategies(pin=("all=columns|contraction",)),
     "symbolic": Strategies(),
 }
 
@@ -67,7 +66,7 @@ def best_plan(
     A JAX step with its arguments gives a ``jax.PlannedStep``; ``options`` are
     those of ``jax.plan``. A serialized HLO module, or the file of one, gives a
     ``Plan``; ``options`` are ``client`` and those of ``Client.plan``.
-    ``fallback``: dp, fsdp, tp or symbolic; None: raise what the service says.
+    ``fallback``: dp, fsdp or symbolic; None: raise what the service says.
 
     Raises InvalidArgument and InfeasiblePlan as these do.
     """

@@ -48,8 +48,10 @@ def _add_stubs() -> None:
 os.environ.pop("MESHWRIGHT_ADDRESS", None)
 if (found := _find_binary()) is not None:
     os.environ["MESHWRIGHT_BINARY"] = found
-# Times of these tests say nothing: they do not wait for a calm machine.
+# Times of these tests say nothing: they wait neither for a calm machine nor
+# for others that measure.
 os.environ.setdefault("MESHWRIGHT_CALM_SECONDS", "0")
+os.environ.setdefault("MESHWRIGHT_LOCK_FOLDER", tempfile.mkdtemp())
 # Before JAX is imported.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_force_host_platform_device_count=4"

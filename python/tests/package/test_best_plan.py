@@ -28,7 +28,6 @@ def only_warning(caught):
     [
         ("dp", "rows, rows, rows, rows"),
         ("fsdp", "rows, rows, rows, rows; fully-sharded"),
-        ("tp", "columns, contraction, columns, contraction"),
         ("symbolic", ""),
     ],
 )
