@@ -23,6 +23,7 @@ from meshwright._version import __version__
 from meshwright.errors import (
     Cancelled,
     DeadlineExceeded,
+    Internal,
     InvalidArgument,
     MeshwrightError,
     Unauthenticated,
@@ -193,6 +194,28 @@ def _is_unknown_call(said: str) -> bool:
     return said in ("", "Method not found!", "unimplemented") or bool(
         re.search(r"[Mm]ethod|[Uu]nknown service|http status|status: 404", said)
     )
+
+
+class ExportedFiles:
+    """Files by name, from the chunks of ``Plans.Export``."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._report: Any = None
+
+    def add(self, chunk: plans_pb2.ExportPlanChunk) -> None:
+        self._data += chunk.data
+        if chunk.HasField("report"):
+            self._report = chunk.report
+
+    def files(self) -> dict[str, bytes]:
+        if self._report is None:
+            raise Internal("the coordinator sent no end of the modules")
+        found, at = {}, 0
+        for file in self._report.files:
+            found[file.name] = bytes(self._data[at : at + file.bytes])
+            at += file.bytes
+        return found
 
 
 def not_ended(id: str, seconds: float | None, last: PlanUpdate | None) -> str:

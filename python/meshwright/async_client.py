@@ -241,6 +241,20 @@ class AsyncClient:
         )
         return Explanation.from_json(_messages.message_to_json(answer))
 
+    async def export(self, id: str) -> dict[str, bytes]:
+        settings = await self._connect()
+        files = _requests.ExportedFiles()
+        try:
+            async for chunk in plans_pb2_grpc.PlansStub(self._channel).Export(
+                plans_pb2.ExportPlanRequest(id=id),
+                timeout=_requests.ANALYSIS_SECONDS,
+                metadata=_requests.metadata(settings),
+            ):
+                files.add(chunk)
+        except grpc.RpcError as error:
+            raise _requests.translate(error, settings) from None
+        return files.files()
+
     async def diff(self, a: str, b: str) -> Difference:
         answer = await self._call(
             plans_pb2_grpc.PlansStub,

@@ -257,6 +257,25 @@ class Client:
         )
         return Explanation.from_json(_messages.message_to_json(answer))
 
+    def export(self, id: str) -> dict[str, bytes]:
+        """The modules that run a plan that is done, by file name.
+
+        One without stages has "module.hlo.pb": the step with a sharding of the
+        plan at every instruction.
+        """
+        settings = self._connect()
+        files = _requests.ExportedFiles()
+        try:
+            for chunk in plans_pb2_grpc.PlansStub(self._channel).Export(
+                plans_pb2.ExportPlanRequest(id=id),
+                timeout=_requests.ANALYSIS_SECONDS,
+                metadata=_requests.metadata(settings),
+            ):
+                files.add(chunk)
+        except grpc.RpcError as error:
+            raise _requests.translate(error, settings) from None
+        return files.files()
+
     def diff(self, a: str, b: str) -> Difference:
         """Plan ``b`` minus plan ``a``, both done."""
         answer = self._call(

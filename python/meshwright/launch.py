@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from meshwright.errors import (
     Cancelled,
@@ -29,6 +29,8 @@ from meshwright.errors import (
 from meshwright.plan import Plan
 from meshwright.quantities import parse_seconds
 from meshwright.records import Strategies
+
+T = TypeVar("T")
 
 # dp: every block by rows. fsdp: parameters, gradients and their state are
 # split, too. symbolic: what is fastest by roofline.
@@ -92,10 +94,10 @@ def check_fallback(fallback: str | None) -> None:
 
 
 def plan_or_baseline(
-    ask: Callable[[], Plan],
-    make_baseline: Callable[[Strategies], Plan],
+    ask: Callable[[], T],
+    make_baseline: Callable[[Strategies], T],
     fallback: str | None,
-) -> tuple[Plan, bool]:
+) -> tuple[T, bool]:
     """A plan, and whether it is the one asked for."""
     try:
         return ask(), True

@@ -1,8 +1,8 @@
 """``plan``: from a JAX step to a PlannedStep.
 
 Concept: trace the step, look for a kept plan, else ask the service for one and
-have the program on this machine annotate the module; bind the shardings; make
-the function. Of several processes of one JAX program, the first asks and the
+for the annotated module; bind the shardings; make the function. Plans by
+roofline and of files are annotated by the program on this machine. Of several processes of one JAX program, the first asks and the
 others take its answer.
 """
 
@@ -17,7 +17,7 @@ import jax
 
 from meshwright._binary import annotate, plan_symbolically
 from meshwright._version import __version__
-from meshwright.errors import InvalidArgument, PlanMismatch
+from meshwright.errors import InvalidArgument, PlanMismatch, Unimplemented
 from meshwright.jax import _processes
 from meshwright.jax._kept_plans import KeptPlans, default_folder, make_key
 from meshwright.jax._module import planned_call
@@ -98,14 +98,16 @@ def plan(
         if found is not None:
             return found
 
-        def by_roofline(rules: Strategies | None) -> Plan:
-            return plan_symbolically(
+        def by_roofline(rules: Strategies | None) -> tuple[Plan, bytes]:
+            made = plan_symbolically(
                 trace.module,
                 name=trace.name,
                 mesh=mesh.devices.shape,
                 memory=memory,
                 strategies=rules,
             )
+            check_feasible(made)
+            return made, annotate(trace.module, made)
 
         if symbolic:
             made, is_asked = by_roofline(strategies), True
@@ -124,12 +126,10 @@ def plan(
                 by_roofline,
                 fallback,
             )
-        check_feasible(made)
-        annotated = annotate(trace.module, made)
         # A baseline is not kept: the next start asks again.
         if kept is not None and is_asked:
-            kept.keep(key, made, annotated)
-        return made, annotated
+            kept.keep(key, *made)
+        return made
 
     planned, annotated = _processes.agree(make)
     return apply(planned, annotated, trace, argument_names(step, len(args)), mesh)
@@ -181,12 +181,19 @@ def _kept_plans(keep: str | os.PathLike[str] | bool) -> KeptPlans | None:
     return KeptPlans(default_folder() if keep is True else pathlib.Path(keep))
 
 
-def _ask(trace: StepTrace, client: Any, platform: str, **options: Any) -> Plan:
-    if client is not None:
-        return client.plan(  # type: ignore[no-any-return]
-            trace.module, name=trace.name, platform=platform, **options
-        )
-    from meshwright.client import Client
+def _ask(
+    trace: StepTrace, client: Any, platform: str, **options: Any
+) -> tuple[Plan, bytes]:
+    if client is None:
+        from meshwright.client import Client
 
-    with Client(platform=platform) as own:
-        return own.plan(trace.module, name=trace.name, **options)
+        with Client(platform=platform) as own:
+            return _ask(trace, own, platform, **options)
+    made = client.plan(
+        trace.module, name=trace.name, platform=platform, **options
+    )
+    check_feasible(made)
+    try:
+        return made, client.export(made.id)["module.hlo.pb"]
+    except Unimplemented:  # a service of before it had that call
+        return made, annotate(trace.module, made)

@@ -12,6 +12,7 @@ grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
 pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
 
 import meshwright  # noqa: E402
+from meshwright._binary import annotate  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODEL = ROOT / "tests" / "testdata" / "llama_tiny.hlo.pb"
@@ -61,6 +62,12 @@ def test_questions_are_answered_from_the_store(client, plan):
     assert difference.comparable and difference.step_seconds == 0
 
 
+def test_the_modules_of_a_plan_come_from_the_service(client, plan):
+    files = client.export(plan.id)
+    assert list(files) == ["module.hlo.pb"]
+    assert files["module.hlo.pb"] == annotate(MODEL.read_bytes(), plan)
+
+
 def test_a_saved_plan_is_the_programs_own_file(plan, tmp_path, store):
     plan.save(tmp_path / "plan.json")
     loaded = meshwright.Plan.load(tmp_path / "plan.json")
@@ -71,7 +78,7 @@ def test_a_saved_plan_is_the_programs_own_file(plan, tmp_path, store):
 
 def test_a_plan_that_does_not_fit_is_a_verdict(client, plan):
     plan = client.plan(
-        MODEL, mesh=(1, 2), memory="200KiB", strategies=FEW, no_wait=True
+        MODEL, mesh=(1, 2), memory="1KiB", strategies=FEW, no_wait=True
     )
     assert not plan.feasible
     assert plan.least_memory_bytes > plan.limit_bytes
@@ -110,6 +117,7 @@ def test_the_asyncio_client_says_the_same(client, plan):
             assert again.programs.profiled == 0
             assert (await other.get(plan.id)).plan == plan
             assert (await other.explain(plan.id)).choices
+            assert await other.export(plan.id) == client.export(plan.id)
             assert (await other.diff(plan.id, again.id)).step_seconds == 0
             with pytest.raises(meshwright.NotFound):
                 await other.cancel("plan-999")

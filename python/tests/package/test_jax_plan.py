@@ -179,9 +179,14 @@ def test_a_plan_of_a_file_is_used(plan, tmp_path):
         )
 
 
-def test_a_measured_plan_of_a_service_runs(binary, mesh, store, tmp_path):
+def test_a_measured_plan_of_a_service_runs(
+    binary, mesh, store, tmp_path, monkeypatch
+):
     step, state, batch = make_step(), make_state(), make_batch()
     with meshwright.Client(store=store) as client:
+        client.plans()
+        # The service has the module: nothing else runs here.
+        monkeypatch.setenv("MESHWRIGHT_BINARY", "/bin/false")
         planned = meshwright.jax.plan(
             step,
             state,
