@@ -28,6 +28,10 @@ from meshwright.settings import ServiceSettings
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
 _CPU_DEVICES = 8
+# Another client of this machine plans, and ends.
+_PATIENCE_SECONDS = 60.0
+_RETRY_SECONDS = 1.0
+_STORE_IN_USE = "another coordinator runs the plans"
 _GUARD = '"$@" & child=$!; exec >&-; read -r _; kill $child 2>&-; wait $child'
 
 
@@ -66,6 +70,24 @@ class LocalService:
         self._address = ""
 
     def _start(self, devices: int) -> None:
+        """Waits a while for another service of the store to end."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self._start_once(devices)
+                return
+            except FailedPrecondition as error:
+                if _STORE_IN_USE not in str(error):
+                    raise
+                if time.monotonic() > until:
+                    raise FailedPrecondition(
+                        "another meshwright on this machine uses the same "
+                        "store; set MESHWRIGHT_ADDRESS to where it listens, "
+                        "or give Client another store"
+                    ) from None
+            time.sleep(_RETRY_SECONDS)
+
+    def _start_once(self, devices: int) -> None:
         # Not in TMPDIR: the path of a socket has room for 107 characters.
         folder = tempfile.mkdtemp(prefix="meshwright-python-", dir="/tmp")
         words = [find_binary(), "up", "--json", "--drain-seconds", "0"]

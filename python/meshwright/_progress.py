@@ -14,6 +14,9 @@ from typing import Any
 from meshwright.quantities import format_seconds
 from meshwright.records import PlanUpdate, Progress
 
+# Without tqdm's rate and time left: cached programs take no time.
+_BAR = "{desc}|{bar:20}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
+
 OnUpdate = Callable[[PlanUpdate], object]
 
 
@@ -57,8 +60,8 @@ class ProgressDisplay:
             sys.stderr.write("\r" + text.ljust(self._width))
             sys.stderr.flush()
             return
-        self._bar.total = progress.total or None
-        self._bar.n = min(progress.done, progress.total)
+        self._bar.total = progress.total or 1
+        self._bar.n = min(progress.done, self._bar.total)
         self._bar.set_postfix_str(_details(progress), refresh=False)
         self._bar.refresh()
 
@@ -77,7 +80,7 @@ def _new_bar(phase: str) -> Any:
         from tqdm.auto import tqdm
     except ImportError:
         return None
-    return tqdm(desc=phase, unit="program", leave=True)
+    return tqdm(desc=f"{phase:<8}", bar_format=_BAR, total=1)
 
 
 def _details(progress: Progress) -> str:

@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -39,6 +40,20 @@ def test_it_starts_again_for_more_devices(binary, store):
     first = service.settings(2)
     assert service.settings(16) != first
     service.stop()
+
+
+def test_a_store_has_one_service_at_a_time(binary, store, monkeypatch):
+    first, second = LocalService("cpu", store), LocalService("cpu", store)
+    first.settings()
+    monkeypatch.setattr("meshwright._embedded._PATIENCE_SECONDS", 0)
+    with pytest.raises(
+        meshwright.FailedPrecondition, match="MESHWRIGHT_ADDRESS"
+    ):
+        second.settings()
+    monkeypatch.setattr("meshwright._embedded._PATIENCE_SECONDS", 60)
+    threading.Timer(1.5, first.stop).start()
+    second.settings()
+    second.stop()
 
 
 def test_a_client_that_is_killed_takes_its_service_with_it(binary, store):
