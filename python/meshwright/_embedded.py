@@ -46,7 +46,9 @@ class LocalService:
         self._address = ""
         self._end: weakref.finalize[..., LocalService] | None = None
 
-    def settings(self, devices: int = 1) -> ServiceSettings:
+    def settings(
+        self, devices: int = 1, until: float | None = None
+    ) -> ServiceSettings:
         """How to reach it; it is started where it does not run.
 
         It is started again where it has fewer devices than that, which only
@@ -56,7 +58,7 @@ class LocalService:
             if self._address and devices > self._devices:
                 self._stop()
             if not self._address:
-                self._start(max(devices, _CPU_DEVICES))
+                self._start(max(devices, _CPU_DEVICES), until)
             return ServiceSettings(address=self._address)
 
     def stop(self) -> None:
@@ -69,9 +71,11 @@ class LocalService:
         self._end = None
         self._address = ""
 
-    def _start(self, devices: int) -> None:
+    def _start(self, devices: int, limit: float | None) -> None:
         """Waits a while for another service of the store to end."""
         until = time.monotonic() + _PATIENCE_SECONDS
+        if limit is not None:
+            until = min(until, limit)
         while True:
             try:
                 self._start_once(devices)

@@ -88,7 +88,9 @@ class AsyncClient:
             timeout=parse_seconds(timeout, "timeout"),
             **options,
         )
-        await self._connect(_requests.count_devices(parse_mesh(mesh)))
+        await self._connect(
+            _requests.count_devices(parse_mesh(mesh)), _until
+        )
         known = await self._call(
             plans_pb2_grpc.ModulesStub,
             "Has",
@@ -285,10 +287,14 @@ class AsyncClient:
             )
         )
 
-    async def _connect(self, devices: int = 1) -> ServiceSettings:
+    async def _connect(
+        self, devices: int = 1, until: float | None = None
+    ) -> ServiceSettings:
         settings = self._settings
         if self._local is not None:
-            settings = await asyncio.to_thread(self._local.settings, devices)
+            settings = await asyncio.to_thread(
+                self._local.settings, devices, until
+            )
         if self._channel is None or settings != self._open_settings:
             if self._channel is not None:
                 await self._channel.close()

@@ -103,7 +103,7 @@ class Client:
             timeout=parse_seconds(timeout, "timeout"),
             **options,
         )
-        self._connect(_requests.count_devices(parse_mesh(mesh)))
+        self._connect(_requests.count_devices(parse_mesh(mesh)), _until)
         known = self._call(
             plans_pb2_grpc.ModulesStub,
             "Has",
@@ -303,10 +303,12 @@ class Client:
             self._call(plans_pb2_grpc.PlansStub, "WhatIf", request, _requests.ANALYSIS_SECONDS)
         )
 
-    def _connect(self, devices: int = 1) -> ServiceSettings:
+    def _connect(
+        self, devices: int = 1, until: float | None = None
+    ) -> ServiceSettings:
         settings = self._settings
         if self._local is not None:
-            settings = self._local.settings(devices)
+            settings = self._local.settings(devices, until)
         with self._lock:
             if self._channel is None or settings != self._open_settings:
                 if self._channel is not None:

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -42,15 +43,13 @@ def test_it_starts_again_for_more_devices(binary, store):
     service.stop()
 
 
-def test_a_store_has_one_service_at_a_time(binary, store, monkeypatch):
+def test_a_store_has_one_service_at_a_time(binary, store):
     first, second = LocalService("cpu", store), LocalService("cpu", store)
     first.settings()
-    monkeypatch.setattr("meshwright._embedded._PATIENCE_SECONDS", 0)
     with pytest.raises(
         meshwright.FailedPrecondition, match="MESHWRIGHT_ADDRESS"
     ):
-        second.settings()
-    monkeypatch.setattr("meshwright._embedded._PATIENCE_SECONDS", 60)
+        second.settings(until=time.monotonic())
     threading.Timer(1.5, first.stop).start()
     second.settings()
     second.stop()
