@@ -28,6 +28,14 @@ std::optional<absl::Duration> FindDuration(const std::string& text) {
   return duration;
 }
 
+absl::StatusOr<absl::Duration> ParseTime(const std::string& flag,
+                                         const std::string& text) {
+  const std::optional<absl::Duration> time = FindDuration(text);
+  if (time.has_value()) return *time;
+  return absl::InvalidArgumentError(absl::StrCat(
+      flag, " is \"", text, "\", which is no time; write 45m, 12h or 2d"));
+}
+
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
   constexpr int64_t kMaxBytes = int64_t{1} << 62;
   static const auto* const kUnits =

@@ -27,6 +27,9 @@ int64_t CountDevices(const v1::MeshSpec& mesh);
 
 // "90d", "12h", "1h30m": positive, at most 100 years. None for anything else.
 std::optional<absl::Duration> FindDuration(const std::string& text);
+// The same with the sentence for a text that is none.
+absl::StatusOr<absl::Duration> ParseTime(const std::string& flag,
+                                         const std::string& text);
 
 // The value of --deadline: a finite number of seconds from now, not negative.
 // No time for nothing asked, and for more than a year: nobody waits that long,

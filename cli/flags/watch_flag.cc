@@ -1,30 +1,17 @@
 #include "cli/flags/watch_flag.h"
 
 #include <CLI/CLI.hpp>
-#include <stop_token>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/interrupt.h"
-#include "base/mutex.h"
 #include "base/status_macros.h"
+#include "cli/flags/time_limit.h"
 #include "cli/text/redraw.h"
 
 namespace meshwright::cli {
 namespace {
-
-// False: a stop was requested before the time was over.
-bool WaitFor(absl::Duration time, const std::stop_token& stop) {
-  base::Mutex mutex;
-  bool is_stopped = false;
-  const std::stop_callback wake(stop, [&] {
-    base::MutexLock lock(&mutex);
-    is_stopped = true;
-  });
-  base::MutexLock lock(&mutex);
-  return !mutex.AwaitWithTimeout(absl::Condition(&is_stopped), time);
-}
 
 bool MayPass(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);

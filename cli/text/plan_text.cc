@@ -210,7 +210,7 @@ nlohmann::ordered_json PlanToJson(const v1::Plan& plan) {
   for (nlohmann::ordered_json& reason : json["noise"]) {
     reason = absl::AsciiStrToLower(reason.get<std::string>());
   }
-  if (!plan.feasible()) {
+  if (!plan.feasible() || !plan.has_predicted()) {
     for (const char* figure : {"predicted", "lower_bound_seconds", "gap"}) {
       json[figure] = nullptr;
     }
@@ -234,7 +234,7 @@ std::string DescribePlan(const v1::Plan& plan) {
                       absl::StrJoin(plan.mesh(), "x"), plan.device());
   std::vector<TableRow> rows;
   if (plan.feasible()) {
-    rows = DescribePrediction(plan);
+    if (plan.has_predicted()) rows = DescribePrediction(plan);
   } else {
     absl::StrAppend(&text, "infeasible: the step needs at least ",
                     FormatBytes(plan.least_memory_bytes()),

@@ -11,7 +11,8 @@
 
 namespace meshwright::cli {
 
-// The JSON of `plan`; the figures of an infeasible plan are null.
+// The JSON of `plan`; the figures of an infeasible plan, and of
+// a baseline, are null.
 nlohmann::ordered_json PlanToJson(const v1::Plan& plan);
 // The same as the file of a plan has it.
 std::string PlanToJsonText(const v1::Plan& plan);

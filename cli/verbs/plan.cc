@@ -14,6 +14,7 @@
 #include "cli/flags/plan_file.h"
 #include "cli/flags/plan_flags.h"
 #include "cli/flags/security_flags.h"
+#include "cli/flags/time_limit.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/text/plan_text.h"
@@ -34,6 +35,9 @@ struct PlanVerbFlags {
   std::string output;
   base::ChannelSecurity security;
   bool symbolic = false;
+  std::string baseline;
+  std::string wait;
+  std::string fallback;
   std::string cluster;
   MeshWishes meshes;
 };
@@ -41,15 +45,15 @@ struct PlanVerbFlags {
 absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
                                         const std::string& address,
                                         const base::ChannelSecurity& security,
-                                        v1::PlanRequest request) {
-  const base::Interrupt interrupt;
+                                        v1::PlanRequest request,
+                                        const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const std::unique_ptr<client::PlanningClient> client,
                    client::PlanningClient::Connect(address, security));
   v1::SubmitPlanRequest submission;
   *submission.mutable_request() = std::move(request);
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(submission));
-  auto plan = WatchPlanToEnd(context, *client, record.id(), interrupt.token());
-  if (!interrupt.token().stop_requested()) return plan;
+  auto plan = WatchPlanToEnd(context, *client, record.id(), stop);
+  if (!stop.stop_requested()) return plan;
   return absl::CancelledError(absl::StrCat(
       record.id(), " goes on at the coordinator; see `meshwright plans watch ",
       record.id(), "`, or `plans cancel`"));
@@ -58,7 +62,8 @@ absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
 absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
                                      const PlanVerbFlags& flags,
                                      const v1::DeviceSpec& devices,
-                                     const v1::PlanRequest& request) {
+                                     const v1::PlanRequest& request,
+                                     const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
   LocalCluster::Options options;
@@ -67,28 +72,67 @@ absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
   options.devices = devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));
-  const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<client::PlanningClient> client,
                    client::PlanningClient::Connect(cluster->address()));
   ProgressDisplay display(context.err, context.terminal, context.clock);
   return client->MakePlan(
       request,
-      [&](const v1::PlanProgress& progress) { display.Show(progress); },
-      interrupt.token());
+      [&](const v1::PlanProgress& progress) { display.Show(progress); }, stop);
+}
+
+absl::StatusOr<v1::Plan> AskForPlan(const Context& context,
+                                    const PlanVerbFlags& flags,
+                                    const v1::PlanRequest& request,
+                                    const std::stop_token& stop) {
+  const bool local = flags.coordinator.empty();
+  ASSIGN_OR_RETURN(
+      const v1::DeviceSpec devices,
+      ToDeviceSpec(flags.plan.devices, CountDevices(request.mesh()), local));
+  return local ? PlanLocally(context, flags, devices, request, stop)
+               : AskCoordinator(context, flags.coordinator,
+                                base::WithEnvironment(flags.security), request,
+                                stop);
+}
+
+// Of a service that is away, busy or refuses; what is wrong with the step is
+// wrong with its baseline, too.
+bool IsServices(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsResourceExhausted(status) || absl::IsAborted(status) ||
+         absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status);
 }
 
 absl::StatusOr<v1::Plan> PlanMesh(const Context& context,
                                   const PlanVerbFlags& flags,
                                   const v1::PlanRequest& request) {
-  const bool local = flags.coordinator.empty();
-  ASSIGN_OR_RETURN(
-      const v1::DeviceSpec devices,
-      ToDeviceSpec(flags.plan.devices, CountDevices(request.mesh()), local));
-  return flags.symbolic ? planning::MakeSymbolicPlan(request)
-         : local
-             ? PlanLocally(context, flags, devices, request)
-             : AskCoordinator(context, flags.coordinator,
-                              base::WithEnvironment(flags.security), request);
+  if (flags.symbolic) return planning::MakeSymbolicPlan(request);
+  if (!flags.baseline.empty()) {
+    return planning::MakeBaselinePlan(request, flags.baseline);
+  }
+  std::optional<absl::Duration> wait;
+  if (!flags.wait.empty()) {
+    ASSIGN_OR_RETURN(wait, ParseTime("--wait", flags.wait));
+  }
+  const TimeLimit limit(wait);
+  absl::StatusOr<v1::Plan> planned =
+      AskForPlan(context, flags, request, limit.token());
+  if (planned.ok() || (!limit.has_passed() && !IsServices(planned.status()))) {
+    return planned;
+  }
+  const std::string reason =
+      limit.has_passed() ? absl::StrCat("there is no plan after ", flags.wait)
+                         : std::string(planned.status().message());
+  if (flags.fallback.empty()) {
+    if (!limit.has_passed()) return planned;
+    return absl::DeadlineExceededError(
+        absl::StrCat(reason, ": ", planned.status().message()));
+  }
+  ASSIGN_OR_RETURN(v1::Plan plan,
+                   planning::MakeBaselinePlan(request, flags.fallback));
+  *context.err << reason << "; the plan is the baseline " << flags.fallback
+               << "\n";
+  plan.add_notes(absl::StrCat("it stands in for a better one: ", reason));
+  return plan;
 }
 
 // The mesh is one of the cluster's.
@@ -168,6 +212,25 @@ void AddPlanVerb(CLI::App& app, Context& context) {
       ->excludes(store)
       ->excludes(coordinator)
       ->excludes(stages);
+  verb->add_option("--baseline", flags->baseline,
+                   "measure nothing and need no device, take dp, tp, fsdp, "
+                   "alpa-like or map")
+      ->excludes(store)
+      ->excludes(coordinator)
+      ->excludes(stages)
+      ->excludes("--symbolic");
+  verb->add_option("--wait", flags->wait,
+                   "give up after so long: 90s, 5m, 12h; a coordinator goes on "
+                   "with the plan")
+      ->excludes("--symbolic")
+      ->excludes("--baseline");
+  verb->add_option("--fallback", flags->fallback,
+                   "the baseline to take after --wait, or where the "
+                   "coordinator is away, busy or refuses")
+      ->check(CLI::IsMember({"dp", "tp", "fsdp", "alpa-like", "map"}))
+      ->excludes(stages)
+      ->excludes("--symbolic")
+      ->excludes("--baseline");
   verb->get_option("--mesh")->required(false);
   CLI::Option* const cluster =
       verb->add_option("--cluster", flags->cluster,

@@ -97,12 +97,9 @@ absl::Status SubmitPlan(const Context& context, const SubmitFlags& flags) {
   request.set_request_id(flags.request_id);
   request.set_priority(flags.priority);
   if (!flags.timeout.empty()) {
-    const std::optional<absl::Duration> timeout = FindDuration(flags.timeout);
-    if (!timeout.has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "\"", flags.timeout, "\" is no time-out; write 45m, 12h or 2d"));
-    }
-    request.set_timeout_ns(absl::ToInt64Nanoseconds(*timeout));
+    ASSIGN_OR_RETURN(const absl::Duration timeout,
+                     ParseTime("--timeout", flags.timeout));
+    request.set_timeout_ns(absl::ToInt64Nanoseconds(timeout));
   }
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(request));

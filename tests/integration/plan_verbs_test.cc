@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "base/file.h"
@@ -64,6 +65,56 @@ class PlanVerbsTest : public testing::Test {
   const std::string folder_ = testing::TempDir() + "/plan_verbs";
   jobs::FakeMeasurer measurer_;
 };
+
+// What the blocks of all segments take.
+std::set<std::string> ListStrategies(const json& plan) {
+  std::set<std::string> names;
+  for (const json& segment : plan["segments"]) {
+    for (const json& name : segment["strategies"]) names.insert(name);
+  }
+  return names;
+}
+
+TEST_F(PlanVerbsTest, ABaselineNeedsNoDevice) {
+  const std::string model = "tests/testdata/llama_tiny.hlo.pb";
+  const auto plan = [&](const std::string& baseline) {
+    return CommandJson(
+        {"plan", model, "--mesh", "1x2", "--baseline", baseline});
+  };
+  const json dp = plan("dp"), tp = plan("tp");
+  EXPECT_EQ(dp["feasible"], true);
+  EXPECT_TRUE(dp["predicted"].is_null());
+  EXPECT_NE(ListStrategies(dp), ListStrategies(tp));
+  for (const std::string& name : ListStrategies(dp)) {
+    EXPECT_THAT(name, testing::Not(HasSubstr("columns")));
+  }
+  EXPECT_THAT(plan("fsdp")["strategies"].dump(), HasSubstr("fully-sharded"));
+  ExpectRefused({"plan", model, "--mesh", "1x2", "--baseline", "ddp"},
+                "\"ddp\" is no baseline of this step; there are dp, tp");
+}
+
+TEST_F(PlanVerbsTest, AFallbackStandsInForAServiceThatIsAway) {
+  const std::string model = "tests/testdata/llama_tiny.hlo.pb";
+  const std::vector<std::string> asked = {"plan",
+                                          model,
+                                          "--mesh",
+                                          "1x2",
+                                          "--coordinator",
+                                          "unix:" + Path("nobody"),
+                                          "--fallback",
+                                          "tp",
+                                          "-o",
+                                          Path("stand-in.json")};
+  const Outcome outcome = Command(asked);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("; the plan is the baseline tp\n"));
+  const json plan = json::parse(*base::ReadFile(Path("stand-in.json")));
+  EXPECT_THAT(plan["notes"].dump(), HasSubstr("it stands in for a better one"));
+  // What is wrong with the step is no reason to take another plan.
+  ExpectRefused({"plan", Path("stand-in.json"), "--mesh", "1x2",
+                 "--coordinator", "unix:" + Path("nobody"), "--fallback", "tp"},
+                "stand-in.json");
+}
 
 TEST_F(PlanVerbsTest, ExplainSaysWhatEachChoiceSaves) {
   const v1::Plan plan = Plan("a");

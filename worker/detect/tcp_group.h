@@ -4,8 +4,8 @@
 // calls, again and again until the other listens or the time is over. Each says
 // who it is and what list it has, so that a stranger is refused. Exchange then
 // moves bytes both ways at once and returns when both are through. It calls the
-// kernel itself: a loop with handlers and timers adds 25 us to every step,
-// which is more than the latency of a link. Threads and ownership: one thread.
+// kernel itself, so that nothing but the link is timed.
+// Threads and ownership: one thread.
 // Errors: kInvalidArgument for a list that names hosts twice or not this one,
 // kUnavailable for a host that does not come or leaves, kDeadlineExceeded for
 // one that stands still, kFailedPrecondition for one with another list.
