@@ -137,12 +137,20 @@ def plan_symbolically(
     name: str = "step",
     memory: int | str | None = None,
     strategies: Strategies | None = None,
+    baseline: str = "symbolic",
 ) -> Plan:
-    """A plan by roofline; nothing is measured, and no device is needed."""
+    """A plan by roofline, or the named baseline.
+
+    Nothing is measured, and no device is needed.
+    """
     with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
         model = pathlib.Path(folder, name + ".hlo.pb")
         model.write_bytes(module)
-        words = ["--mesh", "x".join(map(str, mesh)), "--symbolic", "--json"]
+        words = ["--mesh", "x".join(map(str, mesh)), "--json"]
+        if baseline == "symbolic":
+            words.append("--symbolic")
+        else:
+            words += ["--baseline", baseline]
         if memory is not None:
             words += ["--device-memory", str(parse_bytes(memory, "memory"))]
         words += (strategies or Strategies()).flags()

@@ -28,19 +28,12 @@ from meshwright.errors import (
 )
 from meshwright.plan import Plan
 from meshwright.quantities import parse_seconds
-from meshwright.records import Strategies
 
 T = TypeVar("T")
 
-# dp: every block by rows. fsdp: parameters, gradients and their state are
-# split, too. symbolic: what is fastest by roofline.
-BASELINES = {
-    "dp": Strategies(pin=("all=rows",)),
-    "fsdp": Strategies(
-        open=("fully-sharded",), pin=("all=rows", "all=fully-sharded")
-    ),
-    "symbolic": Strategies(),
-}
+# As `meshwright plan --baseline` has them; symbolic: what is fastest by
+# roofline.
+BASELINES = ("dp", "tp", "fsdp", "alpa-like", "map", "symbolic")
 
 _SERVICE_FAULTS = (
     Cancelled,
@@ -95,7 +88,7 @@ def check_fallback(fallback: str | None) -> None:
 
 def plan_or_baseline(
     ask: Callable[[], T],
-    make_baseline: Callable[[Strategies], T],
+    make_baseline: Callable[[str], T],
     fallback: str | None,
 ) -> tuple[T, bool]:
     """A plan, and whether it is the one asked for."""
@@ -104,7 +97,7 @@ def plan_or_baseline(
     except _SERVICE_FAULTS as error:
         if fallback is None:
             raise
-        plan = make_baseline(BASELINES[fallback])
+        plan = make_baseline(fallback)
         warn(
             f"no measured plan, so this run takes the baseline {fallback}: "
             f"{error}"
@@ -142,12 +135,12 @@ def _plan_module(
 
     plan, _ = plan_or_baseline(
         ask,
-        lambda strategies: plan_symbolically(
+        lambda baseline: plan_symbolically(
             content,
             mesh=parse_mesh(mesh),
             name=options["name"] or "step",
             memory=memory,
-            strategies=strategies,
+            baseline=baseline,
         ),
         fallback,
     )

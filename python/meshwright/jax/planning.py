@@ -98,19 +98,20 @@ def plan(
         if found is not None:
             return found
 
-        def by_roofline(rules: Strategies | None) -> tuple[Plan, bytes]:
+        def by_roofline(baseline: str) -> tuple[Plan, bytes]:
             made = plan_symbolically(
                 trace.module,
                 name=trace.name,
                 mesh=mesh.devices.shape,
                 memory=memory,
-                strategies=rules,
+                strategies=strategies if baseline == "symbolic" else None,
+                baseline=baseline,
             )
             check_feasible(made)
             return made, annotate(trace.module, made)
 
         if symbolic:
-            made, is_asked = by_roofline(strategies), True
+            made, is_asked = by_roofline("symbolic"), True
         else:
             made, is_asked = plan_or_baseline(
                 lambda: _ask(

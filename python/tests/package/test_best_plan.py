@@ -27,6 +27,7 @@ def only_warning(caught):
     ("fallback", "described"),
     [
         ("dp", "rows, rows, rows, rows"),
+        ("tp", "columns, contraction, columns, contraction"),
         ("fsdp", "rows, rows, rows, rows; fully-sharded"),
         ("symbolic", ""),
     ],
