@@ -33,6 +33,7 @@ from meshwright.settings import ServiceSettings
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+
 class Client:
     """``address`` and the rest: see ``ServiceSettings``."""
 
