@@ -21,7 +21,7 @@ using testing::HasSubstr;
 constexpr char kPairedBox[] = "tests/testdata/cluster/paired_box.json";
 
 std::string WriteTo(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
+  std::string path = testing::TempDir() + "/" + name;
   EXPECT_TRUE(base::WriteFile(path, text).ok());
   return path;
 }

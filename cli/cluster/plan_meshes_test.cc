@@ -30,7 +30,7 @@ constexpr char kCluster[] = R"({
             {"class": "nvlink", "devices": ["gpu1", "gpu3"]}]})";
 
 std::string WriteCluster() {
-  const std::string path = testing::TempDir() + "/crossed.json";
+  std::string path = testing::TempDir() + "/crossed.json";
   EXPECT_TRUE(base::WriteFile(path, kCluster).ok());
   return path;
 }

@@ -740,7 +740,7 @@ TEST_F(DaemonsTest, AWorkerWithoutDevicesDoesNotStart) {
   dependencies.coordinator_address = "127.0.0.1:1";
   dependencies.run_batch = [](const v1::RunnerRequest&,
                               const worker::OnRunnerEvent&,
-                              std::stop_token) -> absl::Status {
+                              const std::stop_token&) -> absl::Status {
     return absl::FailedPreconditionError("no plugin there");
   };
   Worker worker(std::move(dependencies));

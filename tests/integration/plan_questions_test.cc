@@ -153,7 +153,8 @@ class PlanQuestionsTest : public testing::Test {
   }
 
   absl::StatusOr<v1::ValidationReport> Validate(
-      const v1::ValidatePlanRequest& request, std::stop_token stop = {}) {
+      const v1::ValidatePlanRequest& request,
+      const std::stop_token& stop = {}) {
     absl::StatusOr<v1::ValidationReport> report =
         absl::InternalError("there was no report");
     const absl::Status status = client_->ValidatePlan(
