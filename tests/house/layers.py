@@ -236,7 +236,7 @@ LAYERS = {
     "worker/collect": ("base", "proto/hlo", "proto/v1", "worker/pjrt"),
     "worker/detect": (
         "base", "planner/cluster", "worker/comm/transport", "worker/devices",
-        "worker/pjrt", "worker/runner", "worker/timing"),
+        "worker/pjrt", "worker/runner"),
     "worker/devices": ("base", "proto/v1"),
     "worker/pjrt": ("base", "proto/hlo", "proto/v1"),
     "worker/pjrt/testing": ("proto/hlo",),

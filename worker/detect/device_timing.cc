@@ -1,18 +1,13 @@
 #include "worker/detect/device_timing.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "worker/devices/timing_lock.h"
-#include "worker/pjrt/buffer.h"
-#include "worker/pjrt/executable.h"
 #include "worker/runner/small_modules.h"
-#include "worker/runner/tensor_values.h"
-#include "worker/timing/round_robin.h"
+#include "worker/runner/small_program.h"
 
 namespace meshwright::worker::detect {
 namespace {
@@ -56,64 +51,12 @@ void KeepPair(int a, int b, hlo::HloModuleProto& module) {
   }
 }
 
-struct Loaded {
-  std::unique_ptr<pjrt::Executable> executable;
-  std::vector<pjrt::Buffer> inputs;  // one per device
-};
-
-absl::StatusOr<Loaded> Load(const pjrt::Client& client,
-                            const hlo::HloModuleProto& module) {
-  Loaded loaded;
-  ASSIGN_OR_RETURN(loaded.executable, client.Compile(module.SerializeAsString(),
-                                                     1, client.device_count()));
-  const hlo::ShapeProto& shape = module.host_program_shape().parameters(0);
-  v1::InputSpec ones;
-  ones.set_kind(v1::InputSpec::CONSTANT);
-  ones.set_value(1);
-  ASSIGN_OR_RETURN(
-      const pjrt::HostArray array,
-      runner::MakeInput(ones, shape.element_type(), {shape.dimensions(0)}));
-  for (int device = 0; device < client.device_count(); ++device) {
-    ASSIGN_OR_RETURN(pjrt::Buffer buffer, client.Upload(array, device));
-    loaded.inputs.push_back(std::move(buffer));
-  }
-  return loaded;
-}
-
-// The shortest run of each, less that of the last one.
-absl::StatusOr<std::vector<double>> TimeInTurns(
-    const std::vector<Loaded>& programs) {
-  timing::Protocol protocol;
-  protocol.minimum_time = absl::ZeroDuration();
-  timing::RoundRobin rounds(protocol, std::vector<int>(programs.size(), 1));
-  while (const auto turn = rounds.Next()) {
-    const Loaded& program = programs[turn->program];
-    std::vector<std::vector<const pjrt::Buffer*>> arguments;
-    for (const pjrt::Buffer& input : program.inputs) {
-      arguments.push_back({&input});
-    }
-    RETURN_IF_ERROR(rounds.Execute([&](int) -> absl::StatusOr<timing::Sample> {
-      ASSIGN_OR_RETURN(const pjrt::Execution run,
-                       program.executable->Execute(arguments, {0}));
-      return timing::Sample{run.wall_time, run.cpu_time};
-    }));
-  }
-  const int last = static_cast<int>(programs.size()) - 1;
-  const absl::Duration launch = rounds.Summarize(last).minimum;
-  std::vector<double> seconds;
-  for (int i = 0; i < last; ++i) {
-    seconds.push_back(absl::ToDoubleSeconds(
-        std::max(rounds.Summarize(i).minimum - launch, absl::ZeroDuration())));
-  }
-  return seconds;
-}
-
 // A series: one operation, one group, all sizes.
 absl::Status TimeDeviceSeries(const pjrt::Client& client, Operation operation,
                               const std::vector<DeviceIndex>& devices,
                               int64_t maximum_bytes,
                               std::vector<cluster::GroupTiming>& timings) {
-  std::vector<Loaded> programs;
+  std::vector<runner::SmallProgram> programs;
   std::vector<int64_t> sizes;
   const auto count = static_cast<int64_t>(devices.size());
   for (int64_t bytes = kSmallestBytes; bytes <= maximum_bytes; bytes *= 4) {
@@ -125,16 +68,18 @@ absl::Status TimeDeviceSeries(const pjrt::Client& client, Operation operation,
       KeepPair(static_cast<int>(devices[0]), static_cast<int>(devices[1]),
                module);
     }
-    ASSIGN_OR_RETURN(programs.emplace_back(), Load(client, module));
+    ASSIGN_OR_RETURN(
+        programs.emplace_back(),
+        runner::LoadSmallProgram(client, module, client.device_count()));
     sizes.push_back(bytes);
   }
-  ASSIGN_OR_RETURN(programs.emplace_back(),
-                   Load(client, runner::LaunchModule()));
-  ASSIGN_OR_RETURN(const std::vector<double> seconds, TimeInTurns(programs));
+  ASSIGN_OR_RETURN(const std::vector<absl::Duration> times,
+                   runner::TimeBeyondLaunch(client, std::move(programs),
+                                            client.device_count(), {}));
   for (size_t i = 0; i < sizes.size(); ++i) {
-    timings.push_back(
-        {devices,
-         {operation, count, static_cast<double>(sizes[i]), seconds[i]}});
+    timings.push_back({devices,
+                       {operation, count, static_cast<double>(sizes[i]),
+                        absl::ToDoubleSeconds(times[i])}});
   }
   return absl::OkStatus();
 }

@@ -2,10 +2,9 @@
 // timed alone.
 //
 // Concept: every distinct collective (kind, bytes, group size) is compiled into
-// a program of its own. It is timed once per batch, in round-robin passes with
-// the others and with a program that does nothing. The time of the latter (what
-// a launch costs) is subtracted. A program's communication is the sum over its
-// collectives; overlap with compute is not seen this way.
+// a program of its own, which is timed once per batch (small_program.h). A
+// program's communication is the sum over its collectives; overlap with compute
+// is not seen this way.
 // Threads: one.
 #ifndef MESHWRIGHT_WORKER_RUNNER_COLLECTIVE_TIMER_H_
 #define MESHWRIGHT_WORKER_RUNNER_COLLECTIVE_TIMER_H_
@@ -44,12 +43,6 @@ class CollectiveTimer {
 
  private:
   using Key = std::tuple<std::string, int64_t, int64_t, int>;
-  struct Timed;
-
-  absl::StatusOr<Timed> Load(const hlo::HloModuleProto& module,
-                             int devices) const;
-  absl::Status TimeAll(std::vector<std::pair<Key, Timed>>& timed,
-                       int partitions);
 
   const pjrt::Client& client_;
   timing::Protocol protocol_;
