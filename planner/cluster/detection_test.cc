@@ -12,24 +12,6 @@ namespace {
 
 using testing::HasSubstr;
 
-// What timing every pair of a cluster gives.
-std::vector<GroupTiming> TimePairs(const Cluster& cluster, double noise,
-                                   uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<GroupTiming> timings;
-  for (size_t a = 0; a < cluster.device_count(); ++a) {
-    for (size_t b = a + 1; b < cluster.device_count(); ++b) {
-      const std::vector<DeviceIndex> pair = {DeviceIndex(a), DeviceIndex(b)};
-      const base::Link& link =
-          cluster.classes()[cluster.FindClass(pair[0], pair[1])].link;
-      for (const Timing& it : MakeTimings(link, {2}, noise, random)) {
-        timings.push_back({pair, it});
-      }
-    }
-  }
-  return timings;
-}
-
 TEST(DetectionTest, TopologiesComeBackWithinOnePercent) {
   uint64_t seed = 0;
   for (const Cluster& cluster : {MakePairedBox(), MakeSwitchedBox(),

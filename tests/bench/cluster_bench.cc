@@ -8,16 +8,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
-#include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "planner/cluster/build_cluster.h"
 #include "planner/cluster/detection.h"
 #include "planner/cluster/meshes.h"
+#include "planner/cluster/testing/exhaustive_meshes.h"
 #include "planner/cluster/testing/topologies.h"
 #include "tests/bench/figure.h"
 
@@ -38,22 +36,6 @@ std::vector<Named> MakeTopologies() {
           {"mixed hosts", MakeMixedHosts()}};
 }
 
-std::vector<GroupTiming> TimePairs(const Cluster& cluster, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<GroupTiming> timings;
-  for (size_t a = 0; a < cluster.device_count(); ++a) {
-    for (size_t b = a + 1; b < cluster.device_count(); ++b) {
-      const std::vector<DeviceIndex> pair = {DeviceIndex(a), DeviceIndex(b)};
-      const base::Link& link =
-          cluster.classes()[cluster.FindClass(pair[0], pair[1])].link;
-      for (const Timing& it : MakeTimings(link, {2}, 0.01, random)) {
-        timings.push_back({pair, it});
-      }
-    }
-  }
-  return timings;
-}
-
 struct Errors {
   double alpha = 0;
   double beta = 0;
@@ -65,7 +47,7 @@ Errors Detect(const Cluster& cluster) {
   Errors worst;
   for (int seed = 0; seed < kSeeds; ++seed) {
     const auto found =
-        Detect(cluster.devices(), TimePairs(cluster, seed), "link");
+        Detect(cluster.devices(), TimePairs(cluster, 0.01, seed), "link");
     const auto built = BuildCluster(*found);
     if (built->classes().size() != cluster.classes().size()) {
       ++worst.wrong_classes;
@@ -82,39 +64,11 @@ Errors Detect(const Cluster& cluster) {
   return worst;
 }
 
-using Costs = std::vector<size_t>;  // slowest class per axis, the last first
-
-Costs FindCosts(const Cluster& cluster, const base::Mesh& shape,
-                const std::vector<size_t>& devices) {
-  Costs costs;
-  size_t stride = 1;
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    const auto size = static_cast<size_t>(shape[axis]);
-    size_t slowest = 0;
-    for (size_t a = 0; a < devices.size(); ++a) {
-      for (size_t b = a + stride; b < devices.size(); b += stride) {
-        if (a / (stride * size) != b / (stride * size)) break;
-        slowest = std::max<size_t>(slowest,
-                                   cluster.FindClass(DeviceIndex(devices[a]),
-                                                     DeviceIndex(devices[b])));
-      }
-    }
-    costs.push_back(slowest);
-    stride *= size;
-  }
-  return costs;
-}
-
 bool IsBest(const Cluster& cluster, const base::Mesh& shape) {
   const auto mesh = FindMesh(cluster, shape);
-  std::vector<size_t> devices(cluster.device_count());
-  std::iota(devices.begin(), devices.end(), size_t{0});
-  Costs best = FindCosts(cluster, shape, devices);
-  while (std::next_permutation(devices.begin() + 1, devices.end())) {
-    best = std::min(best, FindCosts(cluster, shape, devices));
-  }
-  return best == FindCosts(cluster, shape,
-                           {mesh->devices.begin(), mesh->devices.end()});
+  return SearchExhaustively(cluster, shape) ==
+         FindCosts(cluster, shape,
+                   {mesh->devices.begin(), mesh->devices.end()});
 }
 
 void Run() {

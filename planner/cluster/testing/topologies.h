@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "planner/cluster/cluster.h"
+#include "planner/cluster/detection.h"
 #include "planner/cluster/timing.h"
 
 namespace meshwright::cluster {
@@ -37,6 +38,10 @@ Cluster MakeRandomCluster(size_t devices, size_t classes, uint64_t seed);
 std::vector<Timing> MakeTimings(const base::Link& link,
                                 const std::vector<int64_t>& groups,
                                 double noise, std::mt19937_64& random);
+
+// What timing every pair of a cluster gives.
+std::vector<GroupTiming> TimePairs(const Cluster& cluster, double noise,
+                                   uint64_t seed);
 
 }  // namespace meshwright::cluster
 
