@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -203,13 +202,7 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
 
 nlohmann::ordered_json PlanToJson(const v1::Plan& plan) {
   nlohmann::ordered_json json = ToJson(plan);
-  json["quality"] = nullptr;
-  if (plan.quality() != v1::QUALITY_UNSPECIFIED) {
-    json["quality"] = absl::AsciiStrToLower(v1::Quality_Name(plan.quality()));
-  }
-  for (nlohmann::ordered_json& reason : json["noise"]) {
-    reason = absl::AsciiStrToLower(reason.get<std::string>());
-  }
+  if (plan.quality() == v1::QUALITY_UNSPECIFIED) json["quality"] = nullptr;
   if (!plan.feasible() || !plan.has_predicted()) {
     for (const char* figure : {"predicted", "lower_bound_seconds", "gap"}) {
       json[figure] = nullptr;

@@ -1,8 +1,8 @@
 """Messages of proto/v1 as the values of this package, and back.
 
 Concept: a message becomes the JSON object that the command line prints (every
-field present, 64-bit integers as numbers, a message that is absent as null),
-and that object becomes a dataclass.
+field present, 64-bit integers as numbers, enums in lower case, an absent
+message as null), and that object becomes a dataclass.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _one(field: Any, value: Any) -> Any:
         return message_to_json(value)
     if field.enum_type is not None:
         names = field.enum_type.values_by_number
-        return names[value].name if value in names else str(value)
+        return names[value].name.lower() if value in names else str(value)
     return value
 
 
@@ -49,12 +49,9 @@ def message_to_json(message: Message) -> dict[str, Any]:
 def plan_json(message: plan_pb2.Plan) -> dict[str, Any]:
     """The object of the plan file."""
     data = message_to_json(message)
-    quality = data["quality"]
-    data["quality"] = (
-        None if quality == "QUALITY_UNSPECIFIED" else quality.lower()
-    )
-    data["noise"] = [reason.lower() for reason in data["noise"]]
-    if not message.feasible:
+    if data["quality"] == "quality_unspecified":
+        data["quality"] = None
+    if not message.feasible or not message.HasField("predicted"):
         data.update(predicted=None, lower_bound_seconds=None, gap=None)
     if not message.HasField("pipeline"):
         for of_stages in ("stages", "boundaries", "pipeline"):
