@@ -11,13 +11,17 @@ import grpc
 
 from meshwright import _messages, _requests
 from meshwright._channel import open_async_channel
-from meshwright._embedded import LocalService
+from meshwright._client_base import (
+    ClientBase,
+    page_request,
+    what_if_request,
+)
 from meshwright._progress import OnUpdate, ProgressDisplay
 from meshwright._requests import Mesh, Module, PlanOptions
 from meshwright._stubs import plans_pb2, plans_pb2_grpc
 from meshwright.errors import DeadlineExceeded, Internal, Unavailable
 from meshwright.plan import Plan
-from meshwright.quantities import parse_bytes, parse_mesh, parse_seconds
+from meshwright.quantities import parse_mesh, parse_seconds
 from meshwright.records import PlanRecord, PlanUpdate
 from meshwright.reports import Difference, Explanation
 from meshwright.settings import ServiceSettings
@@ -26,33 +30,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class AsyncClient:
+class AsyncClient(ClientBase):
     """``address`` and the rest: see ``ServiceSettings``."""
-
-    def __init__(
-        self,
-        address: str = "",
-        *,
-        token: str = "",
-        token_file: str = "",
-        ca: str = "",
-        certificate: str = "",
-        key: str = "",
-        insecure: bool = False,
-        platform: str = "cpu",
-        store: str | None = None,
-    ) -> None:
-        self._settings = ServiceSettings(
-            address, token, token_file, ca, certificate, key, insecure
-        ).with_environment()
-        self._platform = platform
-        self._local = (
-            LocalService(platform, store)
-            if self._settings.is_embedded
-            else None
-        )
-        self._channel: Any = None
-        self._open_settings: ServiceSettings | None = None
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -212,12 +191,7 @@ class AsyncClient:
             page = await self._call(
                 plans_pb2_grpc.PlansStub,
                 "List",
-                plans_pb2.ListPlansRequest(
-                    owner=owner,
-                    namespace=namespace,
-                    page_size=limit - len(found),
-                    page_token=token,
-                ),
+                page_request(owner, namespace, limit - len(found), token),
             )
             found += [_messages.to_record(record) for record in page.plans]
             token = page.next_page_token
@@ -273,16 +247,11 @@ class AsyncClient:
         memory: int | str | None = None,
         mesh: Mesh | None = None,
     ) -> Plan:
-        request = plans_pb2.WhatIfRequest(id=id)
-        if memory is not None:
-            request.change.device_memory_bytes = parse_bytes(memory, "memory")
-        if mesh is not None:
-            request.change.mesh.shape[:] = parse_mesh(mesh)
         return _messages.to_plan(
             await self._call(
                 plans_pb2_grpc.PlansStub,
                 "WhatIf",
-                request,
+                what_if_request(id, memory, mesh),
                 _requests.ANALYSIS_SECONDS,
             )
         )

@@ -10,7 +10,6 @@ Errors: MeshwrightError by status (errors.py).
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,17 @@ import grpc
 
 from meshwright import _messages, _requests
 from meshwright._channel import open_channel
-from meshwright._embedded import LocalService
+from meshwright._client_base import (
+    ClientBase,
+    page_request,
+    what_if_request,
+)
 from meshwright._progress import OnUpdate, ProgressDisplay
 from meshwright._requests import Mesh, Module, PlanOptions
 from meshwright._stubs import plans_pb2, plans_pb2_grpc
 from meshwright.errors import DeadlineExceeded, Internal, Unavailable
 from meshwright.plan import Plan
-from meshwright.quantities import parse_bytes, parse_mesh, parse_seconds
+from meshwright.quantities import parse_mesh, parse_seconds
 from meshwright.records import PlanRecord, PlanUpdate
 from meshwright.reports import Difference, Explanation
 from meshwright.settings import ServiceSettings
@@ -34,35 +37,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Client:
+class Client(ClientBase):
     """``address`` and the rest: see ``ServiceSettings``."""
-
-    def __init__(
-        self,
-        address: str = "",
-        *,
-        token: str = "",
-        token_file: str = "",
-        ca: str = "",
-        certificate: str = "",
-        key: str = "",
-        insecure: bool = False,
-        platform: str = "cpu",
-        store: str | None = None,
-    ) -> None:
-        """``platform`` and ``store``: of a service on this machine."""
-        self._settings = ServiceSettings(
-            address, token, token_file, ca, certificate, key, insecure
-        ).with_environment()
-        self._platform = platform
-        self._local = (
-            LocalService(platform, store)
-            if self._settings.is_embedded
-            else None
-        )
-        self._lock = threading.Lock()  # of the channel
-        self._channel: Any = None
-        self._open_settings: ServiceSettings | None = None
 
     def __enter__(self) -> Client:
         return self
@@ -230,12 +206,7 @@ class Client:
             page = self._call(
                 plans_pb2_grpc.PlansStub,
                 "List",
-                plans_pb2.ListPlansRequest(
-                    owner=owner,
-                    namespace=namespace,
-                    page_size=limit - len(found),
-                    page_token=token,
-                ),
+                page_request(owner, namespace, limit - len(found), token),
             )
             found += [_messages.to_record(record) for record in page.plans]
             token = page.next_page_token
@@ -295,13 +266,13 @@ class Client:
         mesh: Mesh | None = None,
     ) -> Plan:
         """The plan for another memory limit or mesh; nothing is measured."""
-        request = plans_pb2.WhatIfRequest(id=id)
-        if memory is not None:
-            request.change.device_memory_bytes = parse_bytes(memory, "memory")
-        if mesh is not None:
-            request.change.mesh.shape[:] = parse_mesh(mesh)
         return _messages.to_plan(
-            self._call(plans_pb2_grpc.PlansStub, "WhatIf", request, _requests.ANALYSIS_SECONDS)
+            self._call(
+                plans_pb2_grpc.PlansStub,
+                "WhatIf",
+                what_if_request(id, memory, mesh),
+                _requests.ANALYSIS_SECONDS,
+            )
         )
 
     def _connect(
