@@ -61,13 +61,4 @@ class ClusterHostsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not PROGRAM:
-        sys.exit(__doc__)
-    try:
-        shaped_network.enter_private_network()
-        with shaped_network.ShapedNetwork(["trial"], MEGABITS):
-            pass
-    except shaped_network.NotPermitted as reason:
-        print(f"skipped: cluster_hosts_test: {reason}")
-        sys.exit(77)
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    shaped_network.run_tests(PROGRAM, __doc__, MEGABITS)

@@ -20,6 +20,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import unittest
 
 MTU = 9000  # what data centres set; 66 bytes of headers per 8,948 of payload
 BURST_BYTES = 32 << 10
@@ -135,3 +136,19 @@ class ShapedNetwork:
     def cut(self, host: str) -> None:
         """Its link goes dead without a word, as when a cable is pulled."""
         run(["ip", "link", "set", f"port-{host}", "nomaster"])
+
+
+def run_tests(program: list[str], usage: str | None, megabits: int) -> None:
+    """The tests of __main__, in a network that is private; the first argument
+    is theirs. Skips with a reason where the machine permits none."""
+    if not program:
+        sys.exit(usage)
+    try:
+        enter_private_network()
+        with ShapedNetwork(["trial"], megabits):
+            pass
+    except NotPermitted as reason:
+        name = pathlib.Path(sys.argv[0]).stem
+        print(f"skipped: {name}: {reason}")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
