@@ -59,13 +59,6 @@ TEST(KillsTest, NothingAcknowledgedIsLostOrDoneTwice) {
   for (const auto& [point, kills] : tally.kills) {
     std::printf("%6d at %s\n", kills, point.c_str());
   }
-  std::printf(
-      "figure\tkill -9 of coordinators and workers at failpoints, seed %d: "
-      "kills, and runners killed beside them; plans, rows that lost or doubled "
-      "something\t2,000; 0 of all\t%d, %d; 0 of %d, 0 of %d\n",
-      static_cast<int>(first_seed), wanted_kills,
-      static_cast<int>(tally.runner_kills), static_cast<int>(tally.plans),
-      static_cast<int>(tally.rows));
 }
 
 }  // namespace

@@ -11,11 +11,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "coordinator/client/planning_client.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "profiledb/postgres/testing/postgres_server.h"
+#include "tests/bench/figure.h"
 #include "tests/integration/fake_batches.h"
 #include "tests/integration/process.h"
 #include "worker/service/worker.h"
@@ -160,7 +162,10 @@ TEST_F(TakeoverTest, AnotherGoesOnWhenTheLeaderIsKilled) {
   batches_.Release();
   const absl::Duration took = AwaitLeader({1, 2}, &leader);
   EXPECT_LE(took, kTakeover);
-  RecordProperty("takeover", absl::FormatDuration(took));
+  PrintFigure(
+      "three coordinators on PostgreSQL, the leader killed: until the "
+      "worker has another",
+      "≤ 10 s", absl::StrFormat("%.1f s", absl::ToDoubleSeconds(took)));
   watching.join();
   ExpectWhole(seen);
   const auto plan = clients_[1]->GetPlan(id);

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# kill -9 of coordinators and workers at failpoints, in rounds of 50, each with
+# a seed and a store of its own:
+#
+#   tests/bench/kills.sh KILLS FIRST_SEED [AT_A_TIME]
+#
+# A round mostly waits, so some run at a time. The first fault ends the run and
+# names its seed.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+export MESHWRIGHT_BUILD_DIR=$PWD/build/release
+kills=$1 first=$2 at_a_time=${3:-4}
+test=$MESHWRIGHT_BUILD_DIR/bin/integration_kills_test
+round() { "$test" --kills 50 --seed "$1" || exit 255; }
+export -f round
+export test
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+seq "$first" $((first + kills / 50 - 1)) |
+  xargs -P "$at_a_time" -I SEED bash -c 'round SEED' >"$log" 2>&1 || {
+    cat "$log"
+    exit 1
+  }
+awk -v seed="$first" '
+  / kills, seed / {
+    kills += $1; plans += $5
+    match($0, /[0-9]+ updates/); updates += substr($0, RSTART)
+    match($0, /[0-9]+ rows committed/); rows += substr($0, RSTART)
+    match($0, /[0-9]+ runners/); runners += substr($0, RSTART)
+  }
+  / at (coordinator|worker|[a-z_]+)[.]/ { points[$3] += $1 }
+  END {
+    for (point in points) printf "%7d at %s\n", points[point], point
+    printf "%d kills, %d updates read\n", kills, updates
+    printf "figure\tkill -9 of coordinators and workers at failpoints, seeds "
+    printf "from %d: kills, and runners killed beside them; plans, rows that ", seed
+    printf "lost or doubled something\t10,000; 0 of all\t"
+    printf "%d, %d; 0 of %d, 0 of %d\n", kills, runners, plans, rows
+  }' "$log"
