@@ -1,6 +1,6 @@
 # One library per leaf folder; its tests stand beside its sources.
 #
-#   meshwright_library(coordinator_ir SRCS a.cc b.cc DEPS base proto_hlo)
+#   meshwright_library(coordinator_ir HOT SRCS a.cc b.cc DEPS base proto_hlo)
 #   meshwright_test(coordinator_ir_test SRCS a_test.cc DEPS coordinator_ir)
 #   meshwright_binary(meshwright SRCS main.cc DEPS cli_verbs)
 
@@ -9,9 +9,9 @@
 # library, so who works on the code builds file by file.
 option(MESHWRIGHT_UNITY "Compile the files of a library or test as one" OFF)
 
-# What most files read, precompiled once for all libraries, once more for those
-# that wait, and once for tests: a precompiled header serves one level of
-# optimization.
+# What most files read, precompiled once for hot libraries and binaries, once for
+# all other libraries, and once for tests: a precompiled header serves one level
+# of optimization.
 function(meshwright_precompiled name)
   cmake_parse_arguments(ARG "" "" "OPTIONS;DEPS;HEADERS" ${ARGN})
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "")
@@ -34,23 +34,38 @@ function(meshwright_precompiled name)
     <google/protobuf/repeated_field.h> ${ARG_HEADERS})
 endfunction()
 
-set(MESHWRIGHT_WAITS_OPTIONS $<$<CONFIG:Release>:-Og>)
+set(MESHWRIGHT_COLD_OPTIONS $<$<CONFIG:Release>:-Og>)
 set(MESHWRIGHT_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
 meshwright_precompiled(meshwright_precompiled)
-meshwright_precompiled(meshwright_precompiled_waits OPTIONS
-                       ${MESHWRIGHT_WAITS_OPTIONS})
+meshwright_precompiled(meshwright_precompiled_cold OPTIONS
+                       ${MESHWRIGHT_COLD_OPTIONS})
+# Most of those read messages. Whoever builds once changes none; who does would
+# compile everything.
+if(MESHWRIGHT_UNITY)
+  add_dependencies(meshwright_precompiled_cold proto_hlo_sources
+                   proto_v1_reports_sources proto_v1_sources)
+  target_precompile_headers(
+    meshwright_precompiled_cold
+    PRIVATE
+      <absl/algorithm/container.h> <absl/container/flat_hash_map.h> <deque>
+      <filesystem> <google/protobuf/extension_set.h>
+      <google/protobuf/map_field.h> ${CMAKE_BINARY_DIR}/proto/hlo/hlo.pb.h
+      ${CMAKE_BINARY_DIR}/proto/v1/job.pb.h
+      ${CMAKE_BINARY_DIR}/proto/v1/plan.pb.h
+      ${CMAKE_BINARY_DIR}/proto/v1/reports.pb.h)
+endif()
 meshwright_precompiled(
   meshwright_precompiled_tests
   OPTIONS ${MESHWRIGHT_TEST_OPTIONS}
   DEPS GTest::gmock GTest::gtest
   HEADERS <gmock/gmock.h> <gtest/gtest.h>)
 
-function(meshwright_reuse_precompiled name waits)
-  if(waits)
-    target_compile_options(${name} PRIVATE ${MESHWRIGHT_WAITS_OPTIONS})
-    target_precompile_headers(${name} REUSE_FROM meshwright_precompiled_waits)
-  else()
+function(meshwright_reuse_precompiled name hot)
+  if(hot)
     target_precompile_headers(${name} REUSE_FROM meshwright_precompiled)
+  else()
+    target_compile_options(${name} PRIVATE ${MESHWRIGHT_COLD_OPTIONS})
+    target_precompile_headers(${name} REUSE_FROM meshwright_precompiled_cold)
   endif()
 endfunction()
 
@@ -69,10 +84,11 @@ function(meshwright_compile_as_one name)
                     -Wno-stringop-overread>)
 endfunction()
 
-# WAITS is for a room whose time goes by in other processes, the disk or the
-# network: optimizing it takes long and gains nothing.
+# HOT is for a room whose loops somebody waits for: a solver, a reader of models,
+# messages, a store. All others spend their time in XLA, on the disk, in the
+# network or not at all: optimizing them takes long and gains nothing.
 function(meshwright_library name)
-  cmake_parse_arguments(ARG "WAITS" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SRCS})
   target_link_libraries(
     ${name}
@@ -80,7 +96,7 @@ function(meshwright_library name)
            ${ARG_DEPS}
     PRIVATE meshwright_warnings ${ARG_PRIVATE_DEPS})
   meshwright_compile_as_one(${name})
-  meshwright_reuse_precompiled(${name} "${ARG_WAITS}")
+  meshwright_reuse_precompiled(${name} "${ARG_HOT}")
 endfunction()
 
 function(meshwright_binary name)
@@ -88,7 +104,7 @@ function(meshwright_binary name)
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE meshwright_options meshwright_warnings
                                         ${ARG_DEPS})
-  meshwright_reuse_precompiled(${name} "")
+  meshwright_reuse_precompiled(${name} HOT)
 endfunction()
 
 # TIMEOUT is in seconds, ten times as many with a sanitizer; COST, about what the
@@ -150,7 +166,7 @@ endfunction()
 # Generated sources live in the build tree only.
 add_custom_target(generated_sources)
 function(meshwright_proto name)
-  cmake_parse_arguments(ARG "GRPC;WAITS" "" "PROTOS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "GRPC;HOT" "" "PROTOS;DEPS" ${ARGN})
   set(outputs)
   foreach(proto ${ARG_PROTOS})
     get_filename_component(stem ${proto} NAME_WE)
@@ -186,7 +202,7 @@ function(meshwright_proto name)
     set_source_files_properties(
       ${messages} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
-  meshwright_reuse_precompiled(${name} "${ARG_WAITS}")
+  meshwright_reuse_precompiled(${name} "${ARG_HOT}")
   if(ARG_GRPC)
     target_link_libraries(${name} PUBLIC PkgConfig::GRPC)
   endif()

@@ -6,6 +6,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 # Inner loops that gain from more are written with vectors (min_plus.cc).
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# GCC collects its garbage from a few MB on: an eighth of the time of a build.
+add_compile_options(
+  "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 option(MESHWRIGHT_FUZZERS "Build the libFuzzer targets (needs clang)" OFF)

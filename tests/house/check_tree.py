@@ -394,7 +394,7 @@ def built_faults(tree: Tree) -> list[str]:
 
 CALL = re.compile(r"\bmeshwright_(library|test|binary|proto)\s*\(([^)]*)\)", re.I)
 KEYWORDS = {"SRCS", "DEPS", "PRIVATE_DEPS", "PROTOS", "TIMEOUT", "COST", "GRPC",
-            "WAITS", "QUICK_COMPILES"}
+            "HOT", "QUICK_COMPILES"}
 
 COMMAND = re.compile(r"\b(?:add_library|add_executable|(?:target_)?link_libraries"
                      r"|target_sources)\s*\([^)]*\)", re.I)

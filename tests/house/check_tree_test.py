@@ -303,7 +303,7 @@ class CheckTreeTest(unittest.TestCase):
                 "meshwright_library(cli SRCS b.cc PRIVATE_DEPS base)",
             "worker/c.cc": '#include "base/a.h"\n',
             "worker/CMakeLists.txt":
-                "meshwright_library(worker WAITS SRCS c.cc DEPS cli)",
+                "meshwright_library(worker HOT SRCS c.cc DEPS cli)",
         }
         (fault,) = check_tree.link_faults(Tree(files))
         self.assertIn("worker/c.cc", fault)
