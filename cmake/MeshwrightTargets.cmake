@@ -208,6 +208,24 @@ function(meshwright_proto name)
   endif()
 endfunction()
 
+# meshwright_embed(TARGET FILE...): texts that TARGET holds, behind
+# ListPageFiles() of web/page_files.h. A file's name is its path from the folder
+# of TARGET, or, of a file from elsewhere, its own. An edit builds again.
+function(meshwright_embed target)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_texts.cc)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/embed_texts.cmake)
+  list(JOIN ARGN "|" files)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DFILES=${files} -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR}
+            -DOUTPUT=${output} -P ${script}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    DEPENDS ${ARGN} ${script}
+    COMMENT "Embedding the files of pages"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
+
 # meshwright_link_tcmalloc(TARGET): an executable whose allocator is tcmalloc,
 # for all libraries that it loads, too. A sanitizer brings its own.
 find_library(MESHWRIGHT_TCMALLOC_ARCHIVE libtcmalloc_minimal.a)

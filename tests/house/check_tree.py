@@ -41,7 +41,7 @@ MAX_BENCHMARK_LINES = 200
 MAX_NOTES = 18
 MAX_NOTE_LINES = 40
 MAX_WORDS = 25
-ROOTS = ("base", "cli", "coordinator", "planner", "profiledb", "worker")
+ROOTS = ("base", "cli", "coordinator", "planner", "profiledb", "web", "worker")
 
 # What a compiler takes for C++, and the other checks would not read.
 OTHER_SOURCES = (".c", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inc",

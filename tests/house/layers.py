@@ -226,6 +226,7 @@ LAYERS = {
     "profiledb/upkeep": (
         "base", "proto/v1", "profiledb", "profiledb/sqlite",
         "profiledb/store"),
+    "web": (),
     "worker/comm/executor": (
         "base", "base/json", "worker/comm/protocol", "worker/comm/transport"),
     "worker/comm/protocol": ("base",),
@@ -277,6 +278,7 @@ TEST_LAYERS = {
     "planner/reshard/problem": ("planner/reshard/testing",),
     "planner/search/elimination": ("planner/search/testing",),
     "profiledb/schema": ("base", "proto/v1"),
+    "web": ("base",),
     "worker/comm/executor": ("worker/comm/testing",),
     "worker/sandbox": ("worker/pjrt/testing",),
 }
