@@ -8,7 +8,6 @@
 #include "coordinator/explain/explain_stages.h"
 #include "coordinator/explain/pipeline_waits.h"
 #include "coordinator/explain/recall.h"
-#include "coordinator/export/plan_choice.h"
 #include "coordinator/jobs/recorded_device.h"
 #include "coordinator/planning/plan_metadata.h"
 
@@ -56,17 +55,15 @@ absl::StatusOr<v1::PlanExplanation> ExplainStages(
 absl::StatusOr<v1::PlanExplanation> ExplainPlan(
     const v1::Plan& plan, std::string hlo_module, store::ProfileStore* store,
     const search::Options& options) {
-  ASSIGN_OR_RETURN(const jobs::DeviceDescription device, ReadDevice(plan));
-  const v1::PlanRequest request =
-      planning::RestoreRequest(plan, std::move(hlo_module));
   if (plan.has_pipeline()) {
-    return ExplainStages(plan, request, device, store, options);
+    ASSIGN_OR_RETURN(const jobs::DeviceDescription device, ReadDevice(plan));
+    return ExplainStages(plan,
+                         planning::RestoreRequest(plan, std::move(hlo_module)),
+                         device, store, options);
   }
-  ASSIGN_OR_RETURN(const planning::MeasuredStep step,
-                   RecallStep(request, device, store));
-  ASSIGN_OR_RETURN(const space::SegmentChoice choice,
-                   exporting::FindChoice(plan, step.analysis, step.space));
-  return ExplainChoices(step, choice, options);
+  ASSIGN_OR_RETURN(const RecalledPlan recalled,
+                   RecallChoice(plan, std::move(hlo_module), store));
+  return ExplainChoices(recalled.step, recalled.choice, options);
 }
 
 }  // namespace meshwright::explain

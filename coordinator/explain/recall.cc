@@ -1,10 +1,14 @@
 #include "coordinator/explain/recall.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "coordinator/export/plan_choice.h"
 #include "coordinator/jobs/recorded_device.h"
+#include "coordinator/planning/plan_metadata.h"
 #include "coordinator/space/read_request.h"
 #include "coordinator/stages/staged_plan.h"
 
@@ -83,6 +87,20 @@ absl::StatusOr<planning::MeasuredStep> RecallStep(
       request, device, store, [](const auto& asked, const auto& dependencies) {
         return planning::MeasureStep(asked, dependencies, IgnoreProgress);
       });
+}
+
+absl::StatusOr<RecalledPlan> RecallChoice(const v1::Plan& plan,
+                                          std::string hlo_module,
+                                          store::ProfileStore* store) {
+  ASSIGN_OR_RETURN(const jobs::DeviceDescription device, ReadDevice(plan));
+  RecalledPlan recalled;
+  ASSIGN_OR_RETURN(recalled.step, RecallStep(planning::RestoreRequest(
+                                                 plan, std::move(hlo_module)),
+                                             device, store));
+  ASSIGN_OR_RETURN(
+      recalled.choice,
+      exporting::FindChoice(plan, recalled.step.analysis, recalled.step.space));
+  return recalled;
 }
 
 absl::StatusOr<v1::Plan> RecallPlan(const v1::PlanRequest& request,

@@ -37,6 +37,15 @@ absl::StatusOr<planning::MeasuredStep> RecallStep(
     const v1::PlanRequest& request, const jobs::DeviceDescription& device,
     store::ProfileStore* store);
 
+// The plan's own step, and what the plan chooses in it; a plan on one mesh.
+struct RecalledPlan {
+  planning::MeasuredStep step;
+  space::SegmentChoice choice;
+};
+absl::StatusOr<RecalledPlan> RecallChoice(const v1::Plan& plan,
+                                          std::string hlo_module,
+                                          store::ProfileStore* store);
+
 // The plan that `plan --no-wait` gives, with what it opens where memory is
 // short.
 absl::StatusOr<v1::Plan> RecallPlan(const v1::PlanRequest& request,
