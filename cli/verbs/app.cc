@@ -76,6 +76,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddDiffVerb(app, context);
   AddWhatIfVerb(app, context);
   AddExportVerb(app, context);
+  AddReportVerbs(app, context);
   AddSearchVerb(app, context);
   AddLayoutVerb(app, context);
   AddReshardVerb(app, context);

@@ -20,6 +20,7 @@ void AddPipelineVerb(CLI::App& app, Context& context);
 void AddPlanVerb(CLI::App& app, Context& context);
 void AddPlansVerb(CLI::App& app, Context& context);
 void AddProfilesVerb(CLI::App& app, Context& context);
+void AddReportVerbs(CLI::App& app, Context& context);
 void AddReshardVerb(CLI::App& app, Context& context);
 void AddSearchVerb(CLI::App& app, Context& context);
 void AddStoreVerb(CLI::App& app, Context& context);

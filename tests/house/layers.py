@@ -11,6 +11,7 @@ LAYERS = {
     "base/rpc": ("base", "base/log"),
     "base/toml": (),
     "proto/hlo": (),
+    "proto/perfetto": (),
     "proto/v1": (),
     "cli": ("cli/verbs",),
     "cli/cluster": (
@@ -36,7 +37,7 @@ LAYERS = {
         "base", "base/log", "base/rpc", "proto/v1", "cli/cluster",
         "cli/command", "cli/flags", "cli/local", "cli/program", "cli/text", "cli/worker", "coordinator/client",
         "coordinator/explain", "coordinator/export", "coordinator/launch",
-        "coordinator/metrics", "coordinator/planning",
+        "coordinator/metrics", "coordinator/planning", "coordinator/report",
         "coordinator/resharding", "coordinator/security", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
         "planner/pipeline", "planner/reshard", "planner/search/tradeoffs",
@@ -112,6 +113,10 @@ LAYERS = {
         "coordinator/estimation", "coordinator/export", "coordinator/segmenter",
         "coordinator/space", "coordinator/space/configurations",
         "planner/problem", "profiledb/store"),
+    "coordinator/report": (
+        "base", "proto/perfetto", "proto/v1", "coordinator/explain",
+        "coordinator/stages", "planner/pipeline", "web"),
+    "coordinator/report/testing": ("proto/v1", "coordinator/explain"),
     "coordinator/resharding": (
         "base", "base/json", "proto/v1", "planner/reshard",
         "planner/reshard/decompose", "planner/reshard/problem"),
