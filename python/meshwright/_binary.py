@@ -14,7 +14,8 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from meshwright.errors import (
     FailedPrecondition,
@@ -108,6 +109,24 @@ def explain_plan(plan: Plan, store: str | None = None) -> Explanation:
             "ask the service that made it with Client.explain",
         )
     return explanation
+
+
+def report_plan(
+    plan: Plan,
+    store: str | os.PathLike[str] | None = None,
+    validation: Mapping[str, Any] | None = None,
+) -> str:
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
+        path = pathlib.Path(folder, "plan.json")
+        plan.save(path)
+        words: list[str | os.PathLike[str]] = ["report", path, "-o", "-"]
+        if store is not None:
+            words += ["--store", store]
+        if validation is not None:
+            file = pathlib.Path(folder, "validation.json")
+            file.write_text(json.dumps(validation))
+            words += ["--validate", file]
+        return run(*words)
 
 
 def diff_plans(first: Plan, second: Plan) -> Difference:

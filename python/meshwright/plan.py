@@ -8,6 +8,7 @@ whole, fields of later versions included.
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import os
 import pathlib
@@ -18,6 +19,7 @@ from meshwright._decode import decode
 from meshwright.errors import (
     InfeasiblePlan,
     InvalidArgument,
+    MeshwrightError,
     Unimplemented,
 )
 from meshwright.quantities import format_bytes
@@ -226,14 +228,33 @@ class Plan:
 
         return diff_plans(self, other)
 
-    def to_html(self) -> str:
-        """The plan as an element of a page, with its segments."""
-        from meshwright._plan_html import plan_html
+    def to_html(
+        self,
+        *,
+        store: str | os.PathLike[str] | None = None,
+        validation: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The report of ``meshwright report``: a page of its own.
 
-        return plan_html(self)
+        ``store`` names the measurements, by default those on this machine;
+        ``validation`` is what ``meshwright validate --json`` printed. Raises
+        FailedPrecondition where no binary is installed.
+        """
+        from meshwright._binary import report_plan
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        return report_plan(self, store, validation)
+
+    def _repr_html_(self) -> str | None:
+        """The report in a frame; where no binary is, a notebook shows text."""
+        try:
+            page = self.to_html()
+        except MeshwrightError:
+            return None
+        return (
+            f'<iframe title="report of the plan of {html.escape(self.model.name)}"'
+            ' sandbox="allow-scripts" style="border:0;width:100%;height:40rem"'
+            f' srcdoc="{html.escape(page)}"></iframe>'
+        )
 
     def __str__(self) -> str:
         from meshwright._plan_text import plan_text

@@ -1,0 +1,96 @@
+"""One browser for all tests, and real plans measured once.
+
+MESHWRIGHT_BINARY names the program. The plan is of a tiny LLaMA on two virtual
+CPU devices, compiled without optimization: its figures mean nothing, and all
+parts of a page are there.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import browser
+
+ROOT = pathlib.Path(__file__).parents[2]
+MODEL = ROOT / "tests/testdata/llama_tiny.hlo.pb"
+QUICK = {"XLA_FLAGS": "--xla_backend_optimization_level=0",
+         "MESHWRIGHT_XLA_FLAGS": "--xla_backend_optimization_level=0",
+         "MESHWRIGHT_CALM_SECONDS": "0"}
+
+
+def run(*words: str | pathlib.Path, **files: pathlib.Path) -> str:
+    done = subprocess.run(
+        [os.environ["MESHWRIGHT_BINARY"], *map(str, words)],
+        capture_output=True, text=True, check=False, timeout=500, cwd=ROOT,
+        env={**os.environ, **QUICK})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@dataclasses.dataclass(frozen=True)
+class Planned:
+    folder: pathlib.Path
+    plan: pathlib.Path
+    store: pathlib.Path
+    validation: pathlib.Path
+
+
+@pytest.fixture(scope="session")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
+    folder = tmp_path_factory.mktemp("planned")
+    it = Planned(folder, folder / "plan.json", folder / "store.db",
+                 folder / "validation.json")
+    run("plan", MODEL, "--mesh", "1x2", "--store", it.store, "-o", it.plan)
+    it.validation.write_text(
+        run("validate", MODEL, it.plan, "--store", it.store, "--json"))
+    return it
+
+
+@pytest.fixture(scope="session")
+def staged(planned: Planned) -> Planned:
+    """The same model in two stages, in the same store."""
+    plan = planned.folder / "staged.json"
+    run("plan", MODEL, "--mesh", "1x2", "--stages", "--micro-batches", "4",
+        "--store", planned.store, "-o", plan)
+    return dataclasses.replace(planned, plan=plan)
+
+
+def deepen(plan: dict[str, Any], layers: int) -> dict[str, Any]:
+    """The plan of a model with so many times the layers: the segment that is
+    there most often, its arguments and outputs, again and again."""
+    deep = copy.deepcopy(plan)
+    deep["model"]["name"] = f"a_model_of_{layers}_layers_with_a_name_of_its_own"
+    types = [it["type"] for it in plan["segments"]]
+    layer = max(set(types), key=types.count)
+    at = types.index(layer)
+    more = layers - types.count(layer)
+    deep["segments"][at:at] = [copy.deepcopy(plan["segments"][at])
+                               for _ in range(more)]
+    for key in ("arguments", "outputs"):
+        own = plan[key]
+        deep[key] = [dict(it, name=f"{it['name']}.{copy_number}")
+                     for copy_number in range(layers) for it in own[:40]]
+    return deep
+
+
+@pytest.fixture(scope="session")
+def deep_plan(planned: Planned) -> pathlib.Path:
+    path = planned.folder / "deep.json"
+    path.write_text(json.dumps(
+        deepen(json.loads(planned.plan.read_text()), 96)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def page() -> Iterator[browser.Page]:
+    with browser.open_browser() as opened:
+        yield opened
