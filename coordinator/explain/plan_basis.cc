@@ -131,7 +131,10 @@ absl::StatusOr<PlanBasis> FindPlanBasis(const planning::MeasuredStep& step,
   ASSIGN_OR_RETURN(const problem::Choice nodes,
                    formulation::FromSegments(step.analysis, step.space,
                                              step.measured, choice));
-  PlanBasis basis;
+  ASSIGN_OR_RETURN(const planning::Score score,
+                   planning::ScoreChoice(step, choice));
+  PlanBasis basis{.step_seconds = score.seconds,
+                  .peak_bytes = score.peak_bytes};
   basis.programs = ListUsedPrograms(step, choice);
   basis.segments = DescribeSegments(step, choice, nodes);
   ASSIGN_OR_RETURN(basis.front, FindFrontPlans(step, points, options));

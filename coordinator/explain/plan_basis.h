@@ -47,6 +47,10 @@ struct FrontPlan {
 };
 
 struct PlanBasis {
+  // Of the plan, by the rows as they are now; the plan file has them as they
+  // were.
+  double step_seconds = 0;
+  int64_t peak_bytes = 0;
   std::vector<UsedProgram> programs;  // the longest in a step first
   std::vector<SegmentBasis> segments;
   std::vector<FrontPlan> front;  // of rising memory

@@ -62,6 +62,8 @@ TEST_F(PlanBasisTest, RunsOfProgramsAddUpToTheStep) {
     EXPECT_TRUE(keys.insert(it.row.key()).second);
   }
   EXPECT_NEAR(sum, score_.seconds, 1e-9);
+  EXPECT_DOUBLE_EQ(basis_.step_seconds, score_.seconds);
+  EXPECT_EQ(basis_.peak_bytes, score_.peak_bytes);
   EXPECT_NEAR(resharding, score_.resharding_seconds, 1e-9);
   EXPECT_LT(basis_.programs.size(), choice_.size() + 4) << "layers are listed";
 }

@@ -36,11 +36,12 @@ Json DescribeRun(const Run& run) {
 
 Json DescribeSegments(const std::vector<StageSegments>& stages) {
   return ToArray(stages, [](const StageSegments& stage) -> Json {
-    return {{"stage", stage.stage},
-            {"groups", ToArray(stage.groups, [](const RepeatedRuns& group) -> Json {
-               return {{"repeat", group.repeat},
-                       {"runs", ToArray(group.runs, DescribeRun)}};
-             })}};
+    return {
+        {"stage", stage.stage},
+        {"groups", ToArray(stage.groups, [](const RepeatedRuns& group) -> Json {
+           return {{"repeat", group.repeat},
+                   {"runs", ToArray(group.runs, DescribeRun)}};
+         })}};
   });
 }
 
@@ -178,7 +179,6 @@ Json DescribeProgram(const explain::UsedProgram& it) {
           {"median_seconds", seconds(row.median_ns())},
           {"spread_seconds", seconds(row.spread_ns())},
           {"communication_seconds", seconds(row.communication_ns())},
-          {"compile_seconds", seconds(row.compile_ns())},
           {"peak_bytes", row.memory().peak_bytes()},
           {"quality", NameQuality(row.quality())},
           {"noise", NameNoises(row.noise())},
@@ -190,7 +190,9 @@ Json DescribeProgram(const explain::UsedProgram& it) {
 Json DescribeBasis(const ReportData& data) {
   if (!data.inputs.basis.has_value()) return nullptr;
   const explain::PlanBasis& basis = *data.inputs.basis;
-  return {{"front", ToArray(basis.front,
+  return {{"step_seconds", basis.step_seconds},
+          {"peak_bytes", basis.peak_bytes},
+          {"front", ToArray(basis.front,
                             [](const explain::FrontPlan& it) -> Json {
                               return {{"step_seconds", it.step_seconds},
                                       {"peak_bytes", it.peak_bytes}};

@@ -1,7 +1,7 @@
 // The JSON that the page of a report reads.
 //
 // Concept: names and order follow the sections of the page, and
-// web/report/sections.js reads them. It is no interface: page and data are
+// web/report reads them. It is no interface: page and data are
 // written together. Plans, choices and validations have formats of their own
 // (docs/formats).
 // Units: seconds, bytes per device. What is not known is null.

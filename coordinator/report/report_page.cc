@@ -31,6 +31,8 @@ std::string RenderReport(const ReportData& data) {
        {"{{script}}",
         absl::StrCat(file("report/format.js"), file("report/parts.js"),
                      file("report/charts.js"), file("report/timeline.js"),
+                     file("report/plan_sections.js"),
+                     file("report/evidence_sections.js"),
                      file("report/sections.js"))},
        {"{{data}}", FormatReportJson(data)}});
 }

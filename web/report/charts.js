@@ -2,12 +2,6 @@
 // wants: its height and its marks with their texts. Colours are classes alone.
 "use strict";
 
-const TIME_PARTS = [
-  ["compute", "compute", "is-compute"],
-  ["communication", "communication", "is-communication"],
-  ["resharding", "resharding", "is-resharding"],
-];
-
 // The values of an axis: round ones in the unit that they are written in.
 function ticksOf(scale, format, count) {
   const [low, high] = scale.domain();
@@ -232,12 +226,12 @@ function drawFront(svg, width, points, plan, limit) {
 }
 
 // Configurations of each type on an axis of time: rows of {name, dots: [{value,
-// low, cls, shape, text}]}.
+// cls, hollow, shape, text}]}.
 function drawStrips(svg, width, rows) {
   const narrow = width < 520;
   const left = narrow ? 0 : 110;
   const step = narrow ? 46 : 32;
-  const values = rows.flatMap((row) => row.dots.flatMap((it) => [it.value, it.low]));
+  const values = rows.flatMap((row) => row.dots.map((it) => it.value));
   const [low, high] = d3.extent(values);
   const x = d3.scaleLinear([low - (high - low) * 0.02, high], [left + 8, width - 30])
     .nice();
@@ -250,7 +244,8 @@ function drawStrips(svg, width, rows) {
       .attr("y", middle - 9).attr("width", width - left).attr("height", 18)
       .attr("rx", 4);
     for (const it of row.dots) {
-      const dot = svg.append("path").attr("class", `${it.hollow ? "hollow" : "edge"} ${it.cls}`)
+      const dot = svg.append("path")
+        .attr("class", `${it.hollow ? "hollow" : "edge"} ${it.cls}`)
         .attr("transform", `translate(${x(it.value)},${middle})`)
         .attr("d", d3.symbol().type(it.shape || d3.symbolCircle)
           .size(it.hollow ? 48 : 120)());

@@ -37,8 +37,8 @@ function formatShare(share) {
 }
 
 const formatCount = (count) => count.toLocaleString("en");
-const withSign = (text, value) =>
-    value > 0 ? `+${text}` : text.replace("-", "−");
+const signed = (format, value) => value > 0 ? `+${format(value)}`
+  : format(value).replace("-", "−");
 const plural = (count, noun) =>
     `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 

@@ -11,7 +11,12 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-// Columns: {title, of(row) -> node or text, num, wide, head}.
+// Columns of a table: of(row) gives a text or a node.
+const text = (title, of) => ({title, of});
+const num = (title, of) => ({title, of, num: true});
+const wide = (title, of) => ({title, of, wide: true});
+const head = (title, of) => ({title, of, head: true});  // names the row
+
 function table(caption, columns, rows) {
   const cell = (row, column) => h(
       column.head ? "th" : "td",

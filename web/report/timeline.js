@@ -55,7 +55,8 @@ function drawTimelines(svg, width, timelines) {
     for (const group of timeline.groups) {
       for (const lane of group.lanes) {
         title(timeline.groups.length > 1
-            ? `${group.name}: ${lane.name.replace("transfers ", "")}` : lane.name, null);
+          ? `${group.name}: ${lane.name.replace("transfers ", "")}`
+          : lane.name, null);
         svg.append("rect").attr("class", "track").attr("x", left).attr("y", y)
           .attr("width", width - left).attr("height", 20).attr("rx", 3);
         for (const [start, seconds, name, kind, detail] of lane.slices) {
@@ -68,7 +69,9 @@ function drawTimelines(svg, width, timelines) {
         }
         y += 24;
       }
-      if (group.memory.length) y = drawMemory(svg, x, y, group, timeline, title, marks, left);
+      if (group.memory.length) {
+        y = drawMemory(svg, x, y, group, timeline.step_seconds, marks);
+      }
       y += 6;
     }
     y += 8;
@@ -77,20 +80,22 @@ function drawTimelines(svg, width, timelines) {
   return {height: y + 26, marks};
 }
 
-function drawMemory(svg, x, y, group, timeline, title, marks, left) {
+// Below the lanes of a group; where the next row begins.
+function drawMemory(svg, x, y, group, end, marks) {
   const peak = d3.max(group.memory, (it) => it[1]);
   const height = 44;
   svg.append("text").attr("class", "quiet").attr("x", 0).attr("y", y + 15)
     .text(`memory, up to ${formatBytes(peak)}`);
-  if (left === 0) y += 18;
+  if (x(0) === 0) y += 18;
   const scale = d3.scaleLinear([0, peak], [y + height, y]);
-  const levels = [...group.memory, [timeline.step_seconds,
-    group.memory[group.memory.length - 1][1]]];
-  const at = (it) => x(it[0]);
-  svg.append("path").attr("class", "area is-persistent").attr("d",
-    d3.area().x(at).y0(y + height).y1((it) => scale(it[1])).curve(d3.curveStepAfter)(levels));
-  const line = svg.append("path").attr("class", "stroke is-persistent").attr("d",
-    d3.line().x(at).y((it) => scale(it[1])).curve(d3.curveStepAfter)(levels));
+  const last = group.memory[group.memory.length - 1];
+  const levels = [...group.memory, [end, last[1]]];
+  const [at, to] = [(it) => x(it[0]), (it) => scale(it[1])];
+  const area = d3.area().x(at).y0(y + height).y1(to).curve(d3.curveStepAfter);
+  const outline = d3.line().x(at).y(to).curve(d3.curveStepAfter);
+  svg.append("path").attr("class", "area is-persistent").attr("d", area(levels));
+  const line = svg.append("path").attr("class", "stroke is-persistent")
+    .attr("d", outline(levels));
   marks.push([line.node(), `${group.name}: memory, up to ${formatBytes(peak)}`]);
   return y + height + 4;
 }
