@@ -80,6 +80,8 @@ class Page:
         path.write_bytes(base64.b64decode(picture["data"]))
 
     def save_pdf(self, path: pathlib.Path) -> None:
+        """As it is printed, whatever medium was asked for."""
+        self._command("Emulation.setEmulatedMedia", media="")
         printed = self._command("Page.printToPDF", printBackground=True)
         path.write_bytes(base64.b64decode(printed["data"]))
 

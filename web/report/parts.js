@@ -123,6 +123,9 @@ function describeMarks(svg, marks) {
   });
 }
 
+// Of paper, about: A4 less its margins.
+const PAPER_WIDTH = 690;
+
 // A figure whose chart is drawn to the width that it has, and again when that
 // changes. draw(svg, width) -> {height, marks}; `svg` is a selection of D3.
 function chart(label, draw, caption, keys) {
@@ -130,8 +133,8 @@ function chart(label, draw, caption, keys) {
   const element = h("figure", {class: "chart"}, keys ? legend(keys) : null,
     canvas, caption ? h("figcaption", {}, caption) : null);
   let drawn = 0;
-  const redraw = () => {
-    const width = Math.round(canvas.clientWidth);
+  element.redraw = (wanted) => {
+    const width = wanted || Math.round(canvas.clientWidth);
     if (width === 0 || Math.abs(width - drawn) < 8) return;
     drawn = width;
     canvas.replaceChildren();
@@ -139,10 +142,21 @@ function chart(label, draw, caption, keys) {
     const {height, marks} = draw(svg, width);
     svg.attr("viewBox", `0 0 ${width} ${height}`);
     svg.attr("aria-label", marks.length
-        ? `${label}. The arrow keys read its ${marks.length} values.` : label);
+      ? `${label}. The arrow keys read its ${marks.length} values.` : label);
     describeMarks(svg.node(), marks);
   };
-  new ResizeObserver(redraw).observe(canvas);
-  element.redraw = redraw;
+  new ResizeObserver(() => {
+    if (!matchMedia("print").matches) element.redraw();
+  }).observe(canvas);
   return element;
 }
+
+// Draws all charts, for paper or for the window.
+function redrawCharts(forPaper) {
+  for (const element of document.querySelectorAll(".chart")) {
+    const isHalf = element.parentElement.matches(".columns");
+    element.redraw(forPaper ? PAPER_WIDTH / (isHalf ? 2 : 1) : 0);
+  }
+}
+window.addEventListener("beforeprint", () => redrawCharts(true));
+window.addEventListener("afterprint", () => redrawCharts(false));

@@ -59,7 +59,7 @@ function drawReport(data) {
         question ? h("p", {class: "lede"}, question) : null),
       parts));
   }
-  for (const element of document.querySelectorAll(".chart")) element.redraw();
+  redrawCharts(false);
   markCurrentSection();
 }
 
