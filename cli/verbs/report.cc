@@ -39,9 +39,11 @@ absl::Status ReadValidation(const std::string& path,
   const std::string what =
       path + " is no result of `meshwright validate --json`";
   if (inputs.plan.has_pipeline()) {
-    return FromJson(text, what, &inputs.staged_validation.emplace());
+    RETURN_IF_ERROR(FromJson(text, what, &inputs.staged_validation.emplace()));
+  } else {
+    RETURN_IF_ERROR(FromJson(text, what, &inputs.validation.emplace()));
   }
-  return FromJson(text, what, &inputs.validation.emplace());
+  return NamePath(report::CheckValidation(inputs), path);
 }
 
 // What the plan's own measurements say of it.

@@ -1,6 +1,7 @@
 #include "coordinator/report/report_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -93,6 +94,28 @@ std::vector<StageSegments> FoldStages(const v1::Plan& plan) {
 }
 
 }  // namespace
+
+absl::Status CheckValidation(const ReportInputs& inputs) {
+  double predicted = 0;
+  if (inputs.validation.has_value()) {
+    for (const v1::ValidatedPlan& it : inputs.validation->plans()) {
+      if (it.name() == inputs.validation->chosen()) {
+        predicted = it.predicted_seconds();
+      }
+    }
+  } else if (inputs.staged_validation.has_value()) {
+    predicted = inputs.staged_validation->step().predicted_seconds();
+  } else {
+    return absl::OkStatus();
+  }
+  const double own = inputs.plan.predicted().step_seconds();
+  if (std::abs(predicted - own) <= 1e-6 * own) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      predicted <= 0 ? "it is no result of `meshwright validate --json` for "
+                       "such a plan"
+                     : "it is the validation of another plan; validate this "
+                       "one with `meshwright validate MODEL PLAN --json`");
+}
 
 std::string NameAxis(const v1::Plan& plan, int64_t devices) {
   int64_t all = 1;

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordinator/explain/plan_basis.h"
 #include "coordinator/report/fold_segments.h"
@@ -68,6 +69,10 @@ struct ReportData {
   std::vector<Timeline> timelines;  // of a feasible plan
   std::optional<v1::PipelineWaits> waits;
 };
+
+// kInvalidArgument for a validation that is none, or of another plan: it
+// predicts another step.
+absl::Status CheckValidation(const ReportInputs& inputs);
 
 absl::StatusOr<ReportData> MakeReportData(ReportInputs inputs);
 

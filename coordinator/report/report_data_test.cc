@@ -9,7 +9,7 @@
 namespace meshwright::report {
 namespace {
 
-using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::SizeIs;
 
 ReportData Make(ReportInputs inputs) {
@@ -68,6 +68,20 @@ TEST(ReportData, AStagedPlanHasItsStagesAndTheirWaits) {
   ASSERT_TRUE(data.waits.has_value());
   EXPECT_EQ(data.waits->stages_size(), 2);
   EXPECT_THAT(data.timelines, SizeIs(2));
+}
+
+TEST(ReportData, AValidationOfAnotherPlanIsRefused) {
+  ReportInputs inputs{.plan = MakeMeshPlan()};
+  EXPECT_TRUE(CheckValidation(inputs).ok());
+  v1::ValidationReport& validation = inputs.validation.emplace();
+  EXPECT_THAT(CheckValidation(inputs).message(), HasSubstr("no result of"));
+  validation.set_chosen("chosen");
+  v1::ValidatedPlan& own = *validation.add_plans();
+  own.set_name("chosen");
+  own.set_predicted_seconds(2 * inputs.plan.predicted().step_seconds());
+  EXPECT_THAT(CheckValidation(inputs).message(), HasSubstr("another plan"));
+  own.set_predicted_seconds(inputs.plan.predicted().step_seconds());
+  EXPECT_TRUE(CheckValidation(inputs).ok());
 }
 
 TEST(ReportData, AnInfeasiblePlanHasNoTimeline) {

@@ -122,6 +122,17 @@ def test_an_infeasible_plan_says_what_it_would_need(
     assert not page.find("#model")
 
 
+def test_a_validation_of_another_plan_is_refused(planned: Planned) -> None:
+    other = json.loads(planned.validation.read_text())
+    for plan in other["plans"]:
+        plan["predicted_seconds"] *= 2
+    path = planned.folder / "other.json"
+    path.write_text(json.dumps(other))
+    for file in (path, planned.plan):
+        with pytest.raises(AssertionError, match="validat"):
+            run("report", planned.plan, "--validate", file, "-o", "-")
+
+
 def test_keys_reach_every_part(page: Page, report: str) -> None:
     page.show(report)
     first = page.press(TAB)
