@@ -16,6 +16,7 @@ from typing import Any
 
 from selenium import webdriver
 from selenium.common.exceptions import TimeoutException
+from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -102,7 +103,7 @@ def open_browser() -> Iterator[Page]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(
-        options=options, service=webdriver.ChromeService(programs[1]))
+        options=options, service=Service(programs[1]))
     try:
         yield Page(driver)
     finally:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import collections
 import re
 
-from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
+import pytest
 
 from conftest import ROOT, Planned, run
+
+perfetto = pytest.importorskip(
+    "perfetto.protos.perfetto.trace.perfetto_trace_pb2",
+    reason="the package perfetto is not installed")
 
 Event = perfetto.TrackEvent
 
