@@ -75,6 +75,19 @@ TEST(AppTest, StoreAndCoordinatorExcludeEachOther) {
       "--coordinator");
 }
 
+TEST(AppTest, AnExportedModelKeepsWhatItsInstructionsAreCalledInTheSource) {
+  const std::string plan = testing::TempDir() + "named_plan.json";
+  const std::string annotated = testing::TempDir() + "named.hlo.pb";
+  ASSERT_EQ(
+      Command({"plan", kModel, "--mesh", "1x2", "--baseline", "tp", "-o", plan})
+          .status,
+      0);
+  ASSERT_EQ(Command({"export", kModel, plan, "-o", annotated}).status, 0);
+  const auto module = base::ReadFile(annotated);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(*module, HasSubstr("/layers/0/self_attn/q_proj/dot_general"));
+}
+
 TEST(AppTest, ASymbolicPlanNeedsNoDeviceAndNoStore) {
   const Outcome outcome =
       Command({"plan", kModel, "--mesh", "1x2", "--symbolic", "--json"});

@@ -20,11 +20,13 @@ class StepWriter {
  public:
   // `needed`: by ValueId, what is written.
   StepWriter(const Analysis& analysis, const PlannedStep& step,
-             const std::string& name, const std::vector<char>& needed)
+             const std::string& name, const std::vector<char>& needed,
+             const OpNames& op_names)
       : analysis_(analysis),
         module_(analysis.module),
         step_(step),
         writer_(name, analysis.module.computations),
+        op_names_(op_names),
         members_(analysis.module.loops.size() + 1) {
     for (const ValueId id : module_.ids()) {
       if (Owner(id).has_value() && needed[id]) {
@@ -141,8 +143,18 @@ class StepWriter {
     for (size_t k = 0; k < it.operands.size(); ++k) {
       operands.push_back(Operand(id, k, segment));
     }
-    return written_[{id, segment}] = writer_.Add(
-               it, operands, Proto(id, step_.GetSharding(segment, id)));
+    return written_[{id, segment}] = AddCopy(id, operands, segment);
+  }
+
+  // The operation of `id` on operands of the new module.
+  int64_t AddCopy(ValueId id, const std::vector<int64_t>& operands,
+                  SegmentIndex segment) {
+    const ir::Instruction& it = module_.at(id);
+    const int64_t copy =
+        writer_.Add(it, operands, Proto(id, step_.GetSharding(segment, id)));
+    const auto op_name = op_names_.find(it.name());
+    if (op_name != op_names_.end()) writer_.SetOpName(op_name->second);
+    return copy;
   }
 
   // The value as `segment` holds it.
@@ -250,8 +262,7 @@ class StepWriter {
                        step_.GetSharding(segment, it.operands[k]),
                        step_.Demanded(segment, id, k)));
       }
-      again_[{id, segment}] =
-          writer_.Add(it, operands, Proto(id, step_.GetSharding(segment, id)));
+      again_[{id, segment}] = AddCopy(id, operands, segment);
     }
   }
 
@@ -345,6 +356,7 @@ class StepWriter {
   const ir::Module& module_;
   const PlannedStep& step_;
   ir::ModuleWriter writer_;
+  const OpNames& op_names_;
   std::vector<std::vector<ValueId>> members_;  // by loop; then of no loop
   std::map<Version, int64_t> written_;
   std::map<ValueId, Sharding> entered_;
@@ -398,16 +410,22 @@ class Needed {
 
 }  // namespace
 
-std::string WriteStep(const Analysis& analysis, const PlannedStep& step) {
+std::string WriteStep(const Analysis& analysis, const PlannedStep& step,
+                      const OpNames& op_names) {
   const ir::Module& module = analysis.module;
-  return WritePart(analysis, step, "step",
-                   {module.parameters, module.outputs, {}, module.aliases});
+  const StepPart whole = {
+      module.parameters, module.outputs, {}, module.aliases};
+  const std::vector<char> needed = Needed(module, whole).Take();
+  return StepWriter(analysis, step, "step", needed, op_names)
+      .Write(whole)
+      .SerializeAsString();
 }
 
 std::string WritePart(const Analysis& analysis, const PlannedStep& step,
                       const std::string& name, const StepPart& part) {
   const std::vector<char> needed = Needed(analysis.module, part).Take();
-  return StepWriter(analysis, step, name, needed)
+  const OpNames none;
+  return StepWriter(analysis, step, name, needed, none)
       .Write(part)
       .SerializeAsString();
 }

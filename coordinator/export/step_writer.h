@@ -12,6 +12,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_STEP_WRITER_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_STEP_WRITER_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,12 @@
 
 namespace meshwright::exporting {
 
+// What instructions of the model are called in its source, by their names.
+using OpNames = std::map<std::string, std::string>;
+
+// An instruction gets the op_name of the one that it is a copy of.
 std::string WriteStep(const segmenter::Analysis& analysis,
-                      const PlannedStep& step);
+                      const PlannedStep& step, const OpNames& op_names = {});
 
 struct StepPart {
   std::vector<ir::ValueId> entering;  // arguments among them

@@ -99,6 +99,11 @@ int64_t ModuleWriter::Add(const Instruction& like,
   return id;
 }
 
+void ModuleWriter::SetOpName(const std::string& op_name) {
+  scope().mutable_instructions()->rbegin()->mutable_metadata()->set_op_name(
+      op_name);
+}
+
 int64_t ModuleWriter::AddOp(const std::string& opcode, const Shape& shape,
                             const std::vector<int64_t>& operands,
                             const hlo::OpSharding& sharding) {

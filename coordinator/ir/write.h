@@ -1,8 +1,9 @@
 // ModuleWriter: flat lists of instructions back into an HLO module message.
 //
 // Concept: the inverse of BuildModule for programs made here. Ids and names are
-// new and depend only on the order of the calls. Metadata is dropped and
-// layouts are the default ones, so equal programs give equal bytes.
+// new and depend only on the order of the calls. Metadata is dropped
+// unless it is set, and layouts are the default ones, so equal programs give
+// equal bytes.
 // Threads and ownership: one writer per module, one thread; what it writes is
 // its own, and lives in its arena.
 #ifndef MESHWRIGHT_COORDINATOR_IR_WRITE_H_
@@ -49,6 +50,8 @@ class ModuleWriter {
   // Copies opcode and attributes of `like`; operands are ids of this writer.
   int64_t Add(const Instruction& like, const std::vector<int64_t>& operands,
               const hlo::OpSharding& sharding);
+  // Metadata of the instruction that was added last.
+  void SetOpName(const std::string& op_name);
   // An operation that needs no attributes beside its shape.
   int64_t AddOp(const std::string& opcode, const Shape& shape,
                 const std::vector<int64_t>& operands,

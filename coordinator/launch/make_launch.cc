@@ -7,7 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/export/plan_choice.h"
-#include "coordinator/export/whole_model.h"
+#include "coordinator/export/step_writer.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/launch/calls.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/plan_pipeline.h"
@@ -158,6 +159,21 @@ absl::StatusOr<Analysis> AnalyzeFor(const std::string& hlo_module,
   return planning::AnalyzeStep(planning::RestoreRequest(plan, hlo_module));
 }
 
+// The analysed module has dropped them.
+absl::StatusOr<exporting::OpNames> ReadOpNames(const std::string& hlo_module) {
+  ASSIGN_OR_RETURN(const hlo::HloModuleProto module,
+                   ir::ParseModule(hlo_module));
+  exporting::OpNames names;
+  for (const hlo::HloComputationProto& computation : module.computations()) {
+    for (const hlo::HloInstructionProto& it : computation.instructions()) {
+      if (!it.metadata().op_name().empty()) {
+        names[it.name()] = it.metadata().op_name();
+      }
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> AnnotateModel(const std::string& hlo_module,
@@ -169,7 +185,9 @@ absl::StatusOr<std::string> AnnotateModel(const std::string& hlo_module,
       BuildProfileSpace(analysis, MakeContext(plan.mesh(), plan));
   ASSIGN_OR_RETURN(const space::SegmentChoice choice,
                    exporting::FindChoice(plan, analysis, space));
-  return exporting::MakeWholeProgram(analysis, space, choice).hlo_module();
+  ASSIGN_OR_RETURN(const exporting::OpNames op_names, ReadOpNames(hlo_module));
+  return exporting::WriteStep(
+      analysis, exporting::PlannedStep(analysis, space, choice), op_names);
 }
 
 absl::StatusOr<Launch> MakeLaunch(const std::string& hlo_module,

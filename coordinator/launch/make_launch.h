@@ -17,7 +17,8 @@
 
 namespace meshwright::launch {
 
-// A serialized HloModuleProto. The plan's mesh has been checked.
+// A serialized HloModuleProto, with the op_name of what each instruction was
+// in the model. The plan's mesh has been checked.
 absl::StatusOr<std::string> AnnotateModel(const std::string& hlo_module,
                                           const v1::Plan& plan);
 
