@@ -3,7 +3,8 @@
 ``Client`` and ``AsyncClient`` ask a service for plans; without an address they
 start one on this machine. ``meshwright.jax.plan`` plans a JAX step and runs
 it; ``best_plan`` does so within a time limit, with a named baseline in
-reserve. JAX is imported by ``meshwright.jax`` alone, gRPC by the clients.
+reserve. ``meshwright.torch`` plans PyTorch steps and lays modules out by their
+plans. JAX and torch are imported by these alone, gRPC by the clients.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "jax":
-        return importlib.import_module("meshwright.jax")
+    if name in ("jax", "torch"):
+        return importlib.import_module(f"meshwright.{name}")
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module 'meshwright' has no attribute '{name}'")

@@ -1,0 +1,92 @@
+"""Operators whose places are values of another array.
+
+torch refuses an index that is out of range, so these clip: no index wraps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from meshwright.torch._operators._table import is_array, rule
+
+
+@rule("embedding")
+def _embedding(weight: Any, indices: Any, *_: Any) -> Any:
+    return jnp.take(weight, indices, axis=0, mode="clip")
+
+
+@rule("index_select")
+def _index_select(value: Any, dim: int, indices: Any) -> Any:
+    return jnp.take(value, indices, axis=dim, mode="clip")
+
+
+def _places(indices: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(slice(None) if i is None else i for i in indices)
+
+
+@rule("index", "_unsafe_index")
+def _index(value: Any, indices: Sequence[Any]) -> Any:
+    return value[_places(indices)]
+
+
+@rule("index_put", "_unsafe_index_put")
+def _index_put(
+    value: Any, indices: Sequence[Any], source: Any, accumulate: bool = False
+) -> Any:
+    source = source.astype(value.dtype)
+    if not accumulate and len(indices) == 1 and indices[0].dtype == jnp.bool_:
+        if source.ndim == 0:  # a mask
+            mask = indices[0]
+            mask = mask.reshape(mask.shape + (1,) * (value.ndim - mask.ndim))
+            return jnp.where(mask, source, value)
+    places = value.at[_places(indices)]
+    return places.add(source) if accumulate else places.set(source)
+
+
+@rule("index_add")
+def _index_add(
+    value: Any, dim: int, indices: Any, source: Any, alpha: Any = 1
+) -> Any:
+    places = (slice(None),) * (dim % value.ndim) + (indices,)
+    return value.at[places].add(source if alpha == 1 else source * alpha)
+
+
+@rule("gather")
+def _gather(
+    value: Any, dim: int, indices: Any, sparse_grad: bool = False
+) -> Any:
+    return jnp.take_along_axis(value, indices, dim, mode="clip")
+
+
+def _lines(value: Any, dim: int, indices: Any) -> tuple[Any, ...]:
+    """The place of every element of ``indices`` in ``value``."""
+    return tuple(
+        indices
+        if axis == dim % value.ndim
+        else lax.broadcasted_iota(jnp.int32, indices.shape, axis)
+        for axis in range(value.ndim)
+    )
+
+
+@rule("scatter.src", "scatter.value")
+def _scatter(value: Any, dim: int, indices: Any, source: Any) -> Any:
+    dim %= value.ndim
+    line = (*value.shape[:dim], 1, *value.shape[dim + 1 :])
+    if indices.shape == line and not is_array(source):
+        # A comparison in place of a scatter can be split along ``dim``.
+        places = lax.broadcasted_iota(indices.dtype, value.shape, dim)
+        fill = jnp.asarray(source, value.dtype)
+        return jnp.where(places == indices, fill, value)
+    if is_array(source):
+        source = source[tuple(slice(n) for n in indices.shape)]
+    return value.at[_lines(value, dim, indices)].set(source)
+
+
+@rule("scatter_add")
+def _scatter_add(value: Any, dim: int, indices: Any, source: Any) -> Any:
+    source = source[tuple(slice(n) for n in indices.shape)]
+    return value.at[_lines(value, dim, indices)].add(source)

@@ -1,0 +1,268 @@
+"""A training step as two pure functions: its gradients, and its update.
+
+Concept: the gradients of (parameters, buffers, batch) and the update of
+(parameters, gradients, optimizer state) have no state of their own. Kept
+apart, the first can run several times before the second (accumulation).
+Tied weights are one parameter with several names; the module sees it under all
+of them. Every submodule's output is a mark: a value by which a plan says how
+the module's boundary is laid out.
+Errors: InvalidArgument, naming the argument.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.nn.utils.stateless import _reparametrize_module
+
+from meshwright.errors import InvalidArgument
+
+Tensors = dict[str, torch.Tensor]
+
+
+@dataclasses.dataclass(frozen=True)
+class ModuleState:
+    """What a module holds, by name; tied tensors stand under their first."""
+
+    parameters: Tensors
+    buffers: Tensors
+    aliases: Mapping[str, str]  # every name -> the first one
+
+    @classmethod
+    def read(cls, module: torch.nn.Module) -> ModuleState:
+        parameters: Tensors = dict(module.named_parameters())
+        buffers: Tensors = dict(module.named_buffers())
+        first = {
+            id(tensor): name
+            for name, tensor in (*parameters.items(), *buffers.items())
+        }
+        aliases = {
+            name: first[id(tensor)]
+            for names in (
+                module.named_parameters(remove_duplicate=False),
+                module.named_buffers(remove_duplicate=False),
+            )
+            for name, tensor in names
+        }
+        return cls(parameters, buffers, aliases)
+
+    @property
+    def trainable(self) -> list[str]:
+        return [n for n, p in self.parameters.items() if p.requires_grad]
+
+
+class GradientFunction:
+    """(parameters, buffers, batch) -> (gradients, buffers, loss, marks)."""
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        loss_fn: Callable[[torch.nn.Module, Any], torch.Tensor],
+        state: ModuleState,
+    ) -> None:
+        self._module = module
+        self._loss_fn = loss_fn
+        self._state = state
+
+    def __call__(
+        self, parameters: Tensors, buffers: Tensors, batch: Any
+    ) -> tuple[Tensors, Tensors, torch.Tensor, Tensors]:
+        trainable = self._state.trainable
+        live = {
+            name: value.detach().requires_grad_(name in trainable)
+            for name, value in parameters.items()
+        }
+        held = {name: value.clone() for name, value in buffers.items()}
+        seen = {
+            name: live.get(first, held.get(first))
+            for name, first in self._state.aliases.items()
+        }
+        marks: Tensors = {}
+        with (
+            _reparametrize_module(self._module, seen),
+            _marked(self._module, marks),
+        ):
+            loss = self._loss_fn(self._module, batch)
+            _check_loss(loss)
+            # Here, because checkpointed modules run again in this pass.
+            found = torch.autograd.grad(
+                loss, [live[name] for name in trainable], allow_unused=True
+            )
+            after = dict(self._module.named_buffers())
+        gradients = {
+            name: gradient
+            for name, gradient in zip(trainable, found)
+            if gradient is not None
+        }
+        return (
+            gradients,
+            {name: after[name] for name in held},
+            loss.detach(),
+            {name: mark.detach() for name, mark in marks.items()},
+        )
+
+
+class UpdateFunction:
+    """(parameters, gradients, state) -> (parameters, state)."""
+
+    def __init__(
+        self,
+        optimizer: torch.optim.Optimizer,
+        state: ModuleState,
+        max_grad_norm: float | None,
+    ) -> None:
+        self._optimizer = optimizer
+        self._max_grad_norm = max_grad_norm
+        names = {id(p): n for n, p in state.parameters.items()}
+        self._names = [
+            [
+                _name_of(names, parameter, f"[{number}]['params'][{place}]")
+                for place, parameter in enumerate(group["params"])
+            ]
+            for number, group in enumerate(optimizer.param_groups)
+        ]
+
+    @property
+    def name(self) -> str:
+        return type(self._optimizer).__name__
+
+    def make_state(self) -> dict[str, Tensors]:
+        """The state before the first step, of zeros.
+
+        Optimizers make it in their first step, so a copy takes one, with
+        gradients of zero.
+        """
+        twin = copy.deepcopy(self._optimizer)
+        for group in twin.param_groups:
+            if "capturable" in group:
+                group["capturable"] = False
+            for parameter in group["params"]:
+                if parameter.requires_grad:
+                    parameter.grad = torch.zeros_like(parameter)
+        try:
+            _step_of(twin)(twin)
+        except TypeError as error:  # a closure is missing
+            raise InvalidArgument(
+                f"optimizer: the step of {self.name} takes more than itself "
+                f"({error}); plan with another, like AdamW"
+            ) from error
+        state: dict[str, Tensors] = {}
+        for group, names in zip(twin.param_groups, self._names):
+            for parameter, name in zip(group["params"], names):
+                state[name] = {
+                    key: torch.zeros_like(value)
+                    for key, value in twin.state.get(parameter, {}).items()
+                    if isinstance(value, torch.Tensor)
+                }
+        return {name: values for name, values in state.items() if values}
+
+    def __call__(
+        self,
+        parameters: Tensors,
+        gradients: Tensors,
+        state: dict[str, Tensors],
+    ) -> tuple[Tensors, dict[str, Tensors]]:
+        new = {name: value.clone() for name, value in parameters.items()}
+        for name, gradient in gradients.items():
+            new[name].grad = gradient.clone()  # clipping writes to it
+        optimizer = copy.copy(self._optimizer)
+        # One tensor at a time, and the count of steps stays a tensor.
+        chosen = {"capturable": True, "foreach": False, "fused": False}
+        optimizer.param_groups = [
+            {
+                **group,
+                **{key: chosen[key] for key in chosen if key in group},
+                "params": [new[name] for name in names],
+            }
+            for group, names in zip(optimizer.param_groups, self._names)
+        ]
+        optimizer.state = collections.defaultdict(
+            dict,
+            {
+                new[name]: {key: v.clone() for key, v in values.items()}
+                for name, values in state.items()
+            },
+        )
+        with torch.no_grad():
+            if self._max_grad_norm is not None:
+                torch.nn.utils.clip_grad_norm_(
+                    [new[name] for name in gradients],
+                    self._max_grad_norm,
+                    foreach=False,
+                )
+            _step_of(optimizer)(optimizer)
+        after = {
+            name: {key: optimizer.state[new[name]][key] for key in values}
+            for name, values in state.items()
+        }
+        return {name: v.detach() for name, v in new.items()}, after
+
+
+@contextlib.contextmanager
+def _marked(module: torch.nn.Module, marks: Tensors) -> Iterator[None]:
+    """Fills ``marks`` with the first output of every submodule."""
+
+    def hook_of(name: str) -> Callable[..., None]:
+        def hook(_: Any, __: Any, output: Any) -> None:
+            tensor = first_tensor(output)
+            if tensor is not None:
+                marks.setdefault(name, tensor)
+
+        return hook
+
+    hooks = [
+        submodule.register_forward_hook(hook_of(name))
+        for name, submodule in module.named_modules()
+        if name
+    ]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def first_tensor(output: Any) -> torch.Tensor | None:
+    """The output of a module that a plan lays out."""
+    if isinstance(output, tuple) and output:
+        output = output[0]
+    return output if isinstance(output, torch.Tensor) else None
+
+
+def _check_loss(loss: Any) -> None:
+    if not isinstance(loss, torch.Tensor):
+        raise InvalidArgument(
+            f"loss_fn returns a {type(loss).__name__}; it must return the "
+            "loss, a tensor of one number"
+        )
+    if loss.numel() != 1:
+        raise InvalidArgument(
+            f"loss_fn returns a tensor of the shape {list(loss.shape)}; it "
+            "must return the loss, a tensor of one number"
+        )
+    if not loss.requires_grad:
+        raise InvalidArgument(
+            "loss_fn returns a loss that no parameter of the module changes; "
+            "compute it from the module's output, outside of no_grad"
+        )
+
+
+def _name_of(names: Mapping[int, str], parameter: Any, place: str) -> str:
+    if id(parameter) not in names:
+        raise InvalidArgument(
+            f"optimizer.param_groups{place} is no parameter of the module; "
+            "make the optimizer from module.parameters()"
+        )
+    return names[id(parameter)]
+
+
+def _step_of(optimizer: torch.optim.Optimizer) -> Callable[..., Any]:
+    """Its step without the hooks that schedulers and profilers put there."""
+    step = type(optimizer).step
+    return getattr(step, "__wrapped__", step)  # type: ignore[no-any-return]
