@@ -12,7 +12,7 @@ import html
 import json
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from meshwright._decode import decode
@@ -71,6 +71,15 @@ class Argument:
     role: str = ""
     sharding: str = ""
     shape: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Activation:
+    """A value inside the step; ``op_name``: of the module that returns it."""
+
+    op_name: str = ""
+    shape: tuple[int, ...] = ()
+    sharding: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,6 +149,8 @@ class Plan:
     segments: tuple[Segment, ...] = ()
     arguments: tuple[Argument, ...] = ()
     outputs: tuple[Argument, ...] = ()
+    # Filled by meshwright.torch, which lays out modules by them.
+    activations: tuple[Activation, ...] = ()
     programs: Programs = Programs()
     seconds: Seconds = Seconds()
     notes: tuple[str, ...] = ()
@@ -202,6 +213,15 @@ class Plan:
         data = dataclasses.asdict(self)
         del data["_json"], data["id"]
         return data
+
+    def with_activations(self, activations: Sequence[Activation]) -> Plan:
+        """This plan, with what its step has between modules."""
+        written = [dataclasses.asdict(activation) for activation in activations]
+        return dataclasses.replace(
+            self,
+            activations=tuple(activations),
+            _json={**self.to_json(), "activations": written},
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the plan file."""

@@ -1,7 +1,8 @@
-"""PyTorch training steps as HLO modules for the planner.
+"""Plans for PyTorch training steps, applied as DTensors.
 
-``export(module, optimizer, loss_fn, batch)`` traces the whole step. Nothing of
-it runs, and the module may be on ``meta``.
+``plan(module, optimizer, loss_fn, batch, mesh=...)`` traces the whole step and
+asks for a plan; ``apply(plan, module, mesh)`` lays the module out as the plan
+says. Nothing of the step runs for a plan, and the module may be on ``meta``.
 
 Versions: torch 2.9 and later, and JAX 0.6 and later to write the step as HLO.
 The parts of torch that are not public stand in ``_step.py``, ``_tracing.py``
@@ -25,6 +26,27 @@ if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 9):
         "pip install -U torch"
     )
 
+from meshwright.torch.applying import (  # noqa: E402
+    apply,
+    device_mesh,
+    placements,
+    running,
+    shard_batch,
+    shard_optimizer,
+)
 from meshwright.torch.exporting import ExportedStep, export  # noqa: E402
+from meshwright.torch.planning import plan  # noqa: E402
+from meshwright.torch.styles import parallelize_plan  # noqa: E402
 
-__all__ = ["ExportedStep", "export"]
+__all__ = [
+    "ExportedStep",
+    "apply",
+    "device_mesh",
+    "export",
+    "parallelize_plan",
+    "placements",
+    "plan",
+    "running",
+    "shard_batch",
+    "shard_optimizer",
+]

@@ -1,0 +1,253 @@
+"""``apply``: a module laid out as its plan says.
+
+Concept: parameters and buffers become DTensors. Between modules, values and
+their gradients are moved to where the plan has them, by hooks on the modules'
+outputs; DTensor decides inside of them. A gradient stays a partial sum while
+micro-batches add to it, and is settled once, to the layout of its parameter.
+The optimizer is made after ``apply``; its state then lies as its parameter,
+unless ``shard_optimizer`` moves it.
+Errors: PlanMismatch, naming the tensor, where the plan is another module's.
+Threads: that of torch.distributed; all processes call alike.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.tensor import DTensor, Shard, distribute_tensor
+from torch.distributed.tensor.experimental import implicit_replication
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from meshwright.errors import InvalidArgument, PlanMismatch
+from meshwright.plan import Plan
+from meshwright.torch._attention import batch_outermost
+from meshwright.torch._layouts import (
+    Placements,
+    PlanPlacements,
+    check_mesh,
+    check_runnable,
+    mesh_axes,
+    placements,
+)
+from meshwright.torch._step import first_tensor
+from meshwright.torch._tree import map_tensors
+
+__all__ = [
+    "apply",
+    "device_mesh",
+    "placements",
+    "running",
+    "shard_batch",
+    "shard_optimizer",
+]
+
+
+def device_mesh(plan: Plan, device_type: str = "cpu") -> DeviceMesh:
+    """The plan's mesh over all processes, without its axes of one device."""
+    check_runnable(plan)
+    axes = mesh_axes(plan) or [0]
+    return init_device_mesh(
+        device_type,
+        tuple(plan.mesh[axis] for axis in axes),
+        mesh_dim_names=tuple(f"axis{axis}" for axis in axes),
+    )
+
+
+def apply(
+    plan: Plan,
+    module: torch.nn.Module,
+    mesh: DeviceMesh,
+    *,
+    accumulate: int = 1,
+) -> torch.nn.Module:
+    """Lays out the module, in place, and returns it.
+
+    Values are those of process 0. ``accumulate``: backward passes before each
+    update; gradients are settled in the last one. Make the optimizer after it,
+    from the module's parameters.
+    """
+    check_mesh(plan, mesh)
+    if accumulate < 1:
+        raise InvalidArgument(f"accumulate must be positive, not {accumulate}")
+    placed = placements(plan)
+    parameters = _distribute(module, mesh, placed)
+    for parameter in parameters:
+        if parameter.requires_grad:
+            parameter.register_post_accumulate_grad_hook(_settle(accumulate))
+    for name, submodule in module.named_modules():
+        if name in placed.activations:
+            submodule.register_forward_hook(
+                _move_output(mesh, placed.activations[name])
+            )
+    return module
+
+
+def shard_optimizer(
+    plan: Plan, module: torch.nn.Module, optimizer: torch.optim.Optimizer
+) -> None:
+    """Lays out the optimizer's state where it differs from its parameter.
+
+    Optimizers make their state in their first step, so that is moved behind
+    it. ``module`` is laid out, and the optimizer is made of its parameters.
+    """
+    placed = placements(plan).optimizer
+    names = {id(p): name for name, p in module.named_parameters()}
+
+    def place(held: torch.optim.Optimizer, *_: Any) -> None:
+        for parameter, values in held.state.items():
+            wanted = placed.get(names.get(id(parameter), ""), {})
+            for key, value in values.items():
+                if key in wanted and isinstance(value, DTensor):
+                    values[key] = _move(value, value.device_mesh, wanted[key])
+
+    place(optimizer)
+    optimizer.register_step_post_hook(place)
+
+
+def shard_batch(plan: Plan, batch: Any, mesh: DeviceMesh) -> Any:
+    """The batch of process 0 as DTensors, laid out for the step.
+
+    Of a step that accumulates, ``batch`` is one micro-batch.
+    """
+    placed = placements(plan)
+
+    def one(path: str, value: torch.Tensor) -> torch.Tensor:
+        if path not in placed.batch:
+            raise PlanMismatch(f"{path} is new; the step is planned without it")
+        shape = placed.shapes[path]
+        planned = placed.batch[path]
+        # The first dimension counts micro-batches.
+        stacked = len(shape) == value.dim() + 1
+        if tuple(value.shape) != shape[stacked:]:
+            raise PlanMismatch(
+                f"{path} has the shape {list(value.shape)} and is planned "
+                f"with {list(shape[stacked:])}; plan the step for this "
+                "shape, too"
+            )
+        if stacked:
+            planned = tuple(
+                Shard(p.dim - 1) if isinstance(p, Shard) else p
+                for p in planned
+            )
+        return distribute_tensor(value, mesh, planned)
+
+    return map_tensors(one, batch, "batch")
+
+
+@contextlib.contextmanager
+def running(device_type: str = "cpu") -> Iterator[None]:
+    """Around a step of a module that is laid out: forward to update.
+
+    Tensors that the module makes count as copies in every process. On CPUs
+    attention runs as matrix products, as DTensor has no rule for its kernel.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(implicit_replication())
+        stack.enter_context(batch_outermost())
+        if device_type == "cpu":
+            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+        yield
+
+
+def _distribute(
+    module: torch.nn.Module, mesh: DeviceMesh, placed: PlanPlacements
+) -> list[torch.nn.Parameter]:
+    """Replaces parameters and buffers; tied ones stay tied."""
+    _check_fit(module, placed)
+    first = {id(p): name for name, p in module.named_parameters()}
+    first.update({id(b): name for name, b in module.named_buffers()})
+    made: dict[int, Any] = {}
+    for submodule in module.modules():
+        for key, parameter in submodule._parameters.items():
+            if parameter is None:
+                continue
+            if id(parameter) not in made:
+                where = placed.parameters[first[id(parameter)]]
+                made[id(parameter)] = torch.nn.Parameter(
+                    distribute_tensor(parameter.data, mesh, where),
+                    requires_grad=parameter.requires_grad,
+                )
+            submodule._parameters[key] = made[id(parameter)]
+        for key, buffer in submodule._buffers.items():
+            if buffer is None:
+                continue
+            if id(buffer) not in made:
+                where = placed.buffers[first[id(buffer)]]
+                made[id(buffer)] = distribute_tensor(buffer, mesh, where)
+            submodule._buffers[key] = made[id(buffer)]
+    return [m for m in made.values() if isinstance(m, torch.nn.Parameter)]
+
+
+def _check_fit(module: torch.nn.Module, placed: PlanPlacements) -> None:
+    for kind, tensors in (
+        ("params", dict(module.named_parameters())),
+        ("buffers", dict(module.named_buffers())),
+    ):
+        for name, tensor in tensors.items():
+            path = f"{kind}['{name}']"
+            if path not in placed.shapes:
+                raise PlanMismatch(
+                    f"{path} is new; the step is planned without it"
+                )
+            if tuple(tensor.shape) != placed.shapes[path]:
+                raise PlanMismatch(
+                    f"{path} has the shape {list(tensor.shape)} and is "
+                    f"planned with {list(placed.shapes[path])}"
+                )
+        for path in placed.shapes:
+            name = path.removeprefix(f"{kind}['").removesuffix("']")
+            if path.startswith(f"{kind}['") and name not in tensors:
+                raise PlanMismatch(
+                    f"{path} is missing; the step is planned with it"
+                )
+
+
+def _settle(accumulate: int) -> Callable[[torch.Tensor], None]:
+    """Once here, and not in every operation of the optimizer."""
+    passes = 0
+
+    def hook(parameter: torch.Tensor) -> None:
+        nonlocal passes
+        passes += 1
+        gradient = parameter.grad
+        if passes % accumulate or not isinstance(gradient, DTensor):
+            return
+        if isinstance(parameter, DTensor):
+            parameter.grad = _move(
+                gradient, parameter.device_mesh, tuple(parameter.placements)
+            )
+
+    return hook
+
+
+def _move_output(
+    mesh: DeviceMesh, where: Placements
+) -> Callable[[Any, Any, Any], Any]:
+    """Moves a module's output, and the gradient that comes back for it."""
+
+    def hook(_: Any, __: Any, output: Any) -> Any:
+        tensor = first_tensor(output)
+        if not isinstance(tensor, DTensor):
+            return output
+        tensor = _move(tensor, mesh, where)
+        if tensor.requires_grad:
+            tensor.register_hook(
+                lambda gradient: _move(gradient, mesh, where)
+                if isinstance(gradient, DTensor)
+                else gradient
+            )
+        if isinstance(output, tuple):
+            return (tensor, *output[1:])
+        return tensor
+
+    return hook
+
+
+def _move(tensor: DTensor, mesh: DeviceMesh, where: Placements) -> DTensor:
+    if tuple(tensor.placements) == where:
+        return tensor
+    return tensor.redistribute(mesh, where)

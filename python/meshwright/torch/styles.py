@@ -1,0 +1,80 @@
+"""``parallelize_plan``: a plan in the words of ``parallelize_module``."""
+
+from __future__ import annotations
+
+import torch
+from torch.distributed.tensor import Replicate, Shard
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel,
+    ParallelStyle,
+    RowwiseParallel,
+)
+
+from meshwright.errors import Unimplemented
+from meshwright.plan import Plan
+from meshwright.torch._layouts import PlanPlacements, mesh_axes, placements
+
+
+def parallelize_plan(
+    plan: Plan, module: torch.nn.Module
+) -> dict[str, ParallelStyle]:
+    """A style for each module that the plan splits.
+
+    ``torch.distributed.tensor.parallel.parallelize_module`` takes it, on a
+    mesh of one axis. Raises Unimplemented, naming all tensors that no style
+    can say; ``apply`` says them.
+    """
+    placed = placements(plan)
+    if len(mesh_axes(plan)) != 1:
+        raise Unimplemented(
+            "plan: styles are for a mesh of one axis, and this plan has "
+            f"{len(mesh_axes(plan))}; use apply"
+        )
+    unsaid = [name for name, where in placed.batch.items() if _is_split(where)]
+    styles: dict[str, ParallelStyle] = {}
+    for name, submodule in module.named_modules():
+        style = _style_of(name, submodule, placed)
+        if style is not None:
+            styles[name] = style
+            continue
+        for key, _ in submodule.named_parameters(recurse=False):
+            full = f"{name}.{key}" if name else key
+            if _is_split(placed.parameters.get(full, ())):
+                unsaid.append(full)
+    if unsaid:
+        raise Unimplemented(
+            "plan: no style of parallelize_module says how it lays out "
+            f"{', '.join(unsaid)}; use apply"
+        )
+    return styles
+
+
+def _is_split(where: object) -> bool:
+    return isinstance(where, tuple) and any(p.is_shard() for p in where)
+
+
+def _style_of(
+    name: str, module: torch.nn.Module, placed: PlanPlacements
+) -> ParallelStyle | None:
+    if not isinstance(module, (torch.nn.Linear, torch.nn.Embedding)):
+        return None
+    weight = placed.parameters.get(f"{name}.weight")
+    if weight is None or not _is_split(weight):
+        return None
+    bias = placed.parameters.get(f"{name}.bias", (Replicate(),))
+    output = placed.activations.get(name, (None,))[0]
+    rows, columns = (Shard(0),), (Shard(1),)
+    if isinstance(module, torch.nn.Linear):
+        if weight == rows and bias in (rows, (Replicate(),)):
+            # Without a bias there is nothing to compare.
+            if module.bias is not None and bias != rows:
+                return None
+            return ColwiseParallel(output_layouts=output)
+        if weight == columns and not _is_split(bias):
+            return RowwiseParallel(output_layouts=output)
+        return None
+    if weight == rows:
+        return RowwiseParallel(
+            input_layouts=Replicate(), output_layouts=output
+        )
+    return ColwiseParallel(output_layouts=output)

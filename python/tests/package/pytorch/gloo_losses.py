@@ -1,0 +1,84 @@
+"""One process of a group: three steps of a planned model, over gloo.
+
+    python gloo_losses.py RANK PORT MODEL PLAN MICRO_BATCHES
+
+Prints a JSON line: the losses, the collectives of the last step, and the
+placements of the optimizer's state.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+
+import torch
+import torch.distributed
+from torch.distributed.tensor import DTensor
+from torch.distributed.tensor.debug import CommDebugMode
+from torch_models import make
+
+import meshwright.torch
+from meshwright import Plan
+
+STEPS = 3
+
+
+def full(value: torch.Tensor) -> float:
+    if isinstance(value, DTensor):
+        value = value.full_tensor()
+    return value.item()
+
+
+def main(rank: int, port: int, name: str, file: str, micro: int) -> None:
+    torch.set_num_threads(1)
+    plan = Plan.load(file)
+    torch.distributed.init_process_group(
+        "gloo",
+        init_method=f"tcp://127.0.0.1:{port}",
+        rank=rank,
+        world_size=math.prod(plan.mesh),
+    )
+    mesh = meshwright.torch.device_mesh(plan)
+    case = make(name)
+    meshwright.torch.apply(plan, case.module, mesh, accumulate=micro)
+    batch = meshwright.torch.shard_batch(plan, case.batch, mesh)
+    optimizer = case.adamw
+    meshwright.torch.shard_optimizer(plan, case.module, optimizer)
+    losses = []
+    for _ in range(STEPS):
+        with meshwright.torch.running(), CommDebugMode() as counted:
+            optimizer.zero_grad()
+            for _ in range(micro):
+                loss = case.loss(case.module, batch)
+                (loss / micro).backward()
+            optimizer.step()
+        losses.append(full(loss))
+    collectives = {
+        str(kind).split(".")[-1]: count
+        for kind, count in counted.get_comm_counts().items()
+    }
+    state = sorted(
+        {
+            str(tuple(value.placements))
+            for values in optimizer.state.values()
+            for key, value in values.items()
+            if isinstance(value, DTensor)
+        }
+    )
+    print(
+        json.dumps(
+            {"losses": losses, "collectives": collectives, "state": state}
+        )
+    )
+    torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(
+        int(sys.argv[1]),
+        int(sys.argv[2]),
+        sys.argv[3],
+        sys.argv[4],
+        int(sys.argv[5]),
+    )

@@ -1,0 +1,165 @@
+"""A module laid out by its plan, in two processes, trains as in one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("transformers", reason="transformers is not installed")
+
+from torch_models import make  # noqa: E402
+
+import meshwright  # noqa: E402
+import meshwright.torch  # noqa: E402
+from meshwright import Plan, Strategies  # noqa: E402
+
+TOLERANCE = 1e-4
+# The batch in rows, or Megatron's: columns, then contraction.
+MEGATRON = ("all=columns|contraction",)
+ROWS = ("all=rows",)
+
+
+def plan_of(name, tmp_path, mesh="1x2", accumulate=1, **options):
+    case = make(name)
+    plan = meshwright.torch.plan(
+        case.module,
+        case.adamw,
+        case.loss,
+        case.batch,
+        mesh=mesh,
+        accumulate=accumulate,
+        keep=tmp_path / "kept",
+        **options,
+    )
+    plan.save(tmp_path / "plan.json")
+    return plan
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def run_processes(name, tmp_path, processes=2, micro=1):
+    """What each of them printed."""
+    script = pathlib.Path(__file__).with_name("gloo_losses.py")
+    port = str(free_port())
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    started = [
+        subprocess.Popen(
+            [sys.executable, script, str(rank), port, name,
+             str(tmp_path / "plan.json"), str(micro)],
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(processes)
+    ]
+    said = [process.communicate(timeout=240) for process in started]
+    statuses = [process.returncode for process in started]
+    assert statuses == [0] * processes, said[0][1][-3000:]
+    return [json.loads(output.splitlines()[-1]) for output, _ in said]
+
+
+def losses_of_one_process(name, micro=1):
+    case = make(name)
+    optimizer = case.adamw
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        for _ in range(micro):
+            loss = case.loss(case.module, case.batch)
+            (loss / micro).backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def assert_trains_alike(name, tmp_path, processes=2, micro=1):
+    wanted = losses_of_one_process(name, micro)
+    said = run_processes(name, tmp_path, processes, micro)
+    for one in said:
+        assert max(abs(a - b) for a, b in zip(one["losses"], wanted)) < (
+            TOLERANCE
+        ), (one["losses"], wanted)
+    return said[0]
+
+
+@pytest.mark.parametrize("pin", (MEGATRON, ROWS), ids=("columns", "rows"))
+@pytest.mark.parametrize(
+    "name", ("gpt2", "llama", "llama_grouped", "bert", "qwen3", "encoder")
+)
+def test_two_processes_train_as_one(binary, name, pin, tmp_path):
+    plan_of(name, tmp_path, symbolic=True, strategies=Strategies(pin=pin))
+    assert_trains_alike(name, tmp_path)
+
+
+@pytest.mark.parametrize("name", ("t5", "vit", "mixture", "resnet"))
+def test_other_models_train_as_in_one_process(binary, name, tmp_path):
+    plan_of(name, tmp_path, symbolic=True, strategies=Strategies(pin=ROWS))
+    assert_trains_alike(name, tmp_path)
+
+
+def test_megatrons_plan_of_a_llama_needs_few_collectives(binary, tmp_path):
+    plan_of("llama", tmp_path, fallback="tp", client=Away())
+    said = assert_trains_alike("llama", tmp_path)
+    assert sum(said["collectives"].values()) <= 12, said["collectives"]
+
+
+def test_a_fully_sharded_plan_splits_parameters_and_state(binary, tmp_path):
+    plan_of("llama", tmp_path, fallback="fsdp", client=Away())
+    said = assert_trains_alike("llama", tmp_path)
+    assert said["state"] == ["(Shard(dim=0),)"]
+    assert said["collectives"]["reduce_scatter_tensor"] > 0
+
+
+class Away:
+    """A client that no service answers, so the baseline is taken."""
+
+    def plan(self, *_, **__):
+        raise meshwright.Unavailable("nothing answers")
+
+
+def test_gradients_are_settled_once_after_accumulation(binary, tmp_path):
+    plan_of("llama", tmp_path, symbolic=True, strategies=Strategies(pin=ROWS))
+    once = assert_trains_alike("llama", tmp_path)
+    thrice = assert_trains_alike("llama", tmp_path, micro=3)
+    parameters = len(list(make("llama").module.parameters()))
+    settled = sum(once["collectives"].values())
+    assert settled >= parameters
+    assert sum(thrice["collectives"].values()) - settled < parameters
+
+
+def test_the_state_of_the_optimizer_may_be_split_alone(binary, tmp_path):
+    plan = plan_of(
+        "llama", tmp_path, symbolic=True, strategies=Strategies(pin=ROWS)
+    )
+    split = tuple(
+        dataclasses.replace(a, sharding="[1,-]")
+        if a.name.startswith("optimizer") and len(a.shape) == 2
+        else a
+        for a in plan.arguments
+    )
+    written = {
+        **plan.to_json(),
+        "arguments": [dataclasses.asdict(argument) for argument in split],
+    }
+    Plan.from_json(written).save(tmp_path / "plan.json")
+    said = assert_trains_alike("llama", tmp_path)
+    assert said["state"] == ["(Replicate(),)", "(Shard(dim=0),)"]
+
+
+def test_a_mesh_of_two_axes(binary, tmp_path):
+    plan = plan_of("llama", tmp_path, mesh="2x2", symbolic=True)
+    assert plan.mesh == (2, 2)
+    assert_trains_alike("llama", tmp_path, processes=4)

@@ -1,0 +1,240 @@
+"""Placements, styles and activations of plans, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from torch import nn  # noqa: E402
+from torch.distributed.tensor import Replicate, Shard  # noqa: E402
+
+import meshwright  # noqa: E402
+import meshwright.torch  # noqa: E402
+from meshwright import Plan, Strategies  # noqa: E402
+from meshwright.torch._activations import (  # noqa: E402
+    read_sharding,
+    through_view,
+)
+from meshwright.torch._layouts import read_placements  # noqa: E402
+
+
+class Two(nn.Module):
+    """A linear layer that widens, and one that narrows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.Linear(16, 64)
+        self.down = nn.Linear(64, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.down(torch.relu(self.up(x)))
+
+
+def squares(module, batch):
+    return (module(batch["x"]) - batch["y"]).square().mean()
+
+
+def arguments(module=None):
+    module = module or Two()
+    batch = {"x": torch.ones(8, 16), "y": torch.zeros(8, 16)}
+    return module, torch.optim.Adam(module.parameters()), squares, batch
+
+
+@pytest.fixture
+def plan(binary):
+    return meshwright.torch.plan(
+        *arguments(),
+        mesh="1x2",
+        symbolic=True,
+        strategies=Strategies(pin=("0=columns", "1=contraction")),
+        keep=False,
+    )
+
+
+def test_axes_of_one_device_are_dropped():
+    assert read_placements("[1,-]", [1]) == (Shard(0),)
+    assert read_placements("[0,1]", [1]) == (Shard(1),)
+    assert read_placements("[-,01]", [0, 1]) == (Shard(1), Shard(1))
+    assert read_placements("[]", [0, 1]) == (Replicate(), Replicate())
+
+
+@pytest.mark.parametrize(
+    ("sharding", "mesh", "wanted"),
+    (
+        ("devices=[2,1]0,1", (1, 2), ["1", ""]),
+        ("devices=[1,2]<=[2]", (2, 1), ["", "0"]),
+        ("replicated", (2, 2), ["", ""]),
+        ("devices=[2,2]0,1,2,3", (2, 2), ["0", "1"]),
+        ("devices=[2,2]<=[2,2]T(1,0)", (2, 2), ["1", "0"]),
+        ("devices=[1,2,2]0,2,1,3 last_tile_dim_replicate", (2, 2), ["", "1"]),
+        ("devices=[4,1]<=[4]", (2, 2), ["01", ""]),
+    ),
+)
+def test_shardings_are_read_as_plans_write_them(sharding, mesh, wanted):
+    assert read_sharding(sharding, 2, mesh) == wanted
+
+
+def test_a_view_has_the_sharding_of_what_it_views():
+    def seen(entries, source, target):
+        return through_view(entries, source, target, (2, 2))
+
+    assert seen(["1", ""], (128, 64), (4, 32, 64)) == "[1,-,-]"
+    assert seen(["", "1"], (128, 64), (4, 32, 64)) == "[-,-,1]"
+    assert seen(["", "1"], (128, 64), (1, 128, 4, 16)) == "[-,-,1,-]"
+    assert seen(["01", ""], (128, 64), (2, 64, 64)) is None
+    assert seen(["", "1", ""], (4, 32, 64), (128, 64)) is None
+
+
+def test_placements_of_every_tensor(plan):
+    placed = meshwright.torch.placements(plan)
+    assert placed.parameters["up.weight"] == (Shard(0),)
+    assert placed.parameters["down.weight"] == (Shard(1),)
+    assert placed.parameters["down.bias"] == (Replicate(),)
+    assert placed.optimizer["up.weight"]["exp_avg"] == (Shard(0),)
+    assert placed.activations["up"] == (Shard(1),)
+    assert placed.activations["down"] == (Replicate(),)
+    assert set(placed.batch) == {"batch['x']", "batch['y']"}
+
+
+def test_a_plan_file_keeps_the_activations(plan, tmp_path):
+    plan.save(tmp_path / "plan.json")
+    again = Plan.load(tmp_path / "plan.json")
+    assert again == plan and len(again.activations) == 2
+    assert json.loads((tmp_path / "plan.json").read_text())["activations"][
+        0
+    ] == {"op_name": "up", "shape": [8, 64], "sharding": "[-,1]"}
+    given = meshwright.torch.plan(*arguments(), mesh="1x2", use=again)
+    assert given.activations == plan.activations
+    with pytest.raises(meshwright.PlanMismatch, match="mesh 1x2"):
+        meshwright.torch.plan(*arguments(), mesh="2x2", use=again)
+
+
+def test_a_kept_plan_is_found_without_the_program(
+    binary, tmp_path, monkeypatch
+):
+    options = {"mesh": "1x2", "symbolic": True, "keep": tmp_path}
+    first = meshwright.torch.plan(*arguments(), **options)
+    monkeypatch.setenv("MESHWRIGHT_BINARY", "/bin/false")
+    assert meshwright.torch.plan(*arguments(), **options) == first
+
+
+def test_styles_of_a_plan_that_styles_can_say(plan):
+    styles = meshwright.torch.parallelize_plan(plan, Two())
+    assert [type(s).__name__ for s in styles.values()] == [
+        "ColwiseParallel",
+        "RowwiseParallel",
+    ]
+    split = [
+        dataclasses.replace(a, sharding="[-,1]")
+        if a.name == "params['up.weight']"
+        else dataclasses.replace(a, sharding="[1,-]")
+        if a.name == "batch['x']"
+        else a
+        for a in plan.arguments
+    ]
+    other = dataclasses.replace(plan, arguments=tuple(split))
+    with pytest.raises(
+        meshwright.Unimplemented, match=r"batch\['x'\], up.weight, up.bias; use"
+    ):
+        meshwright.torch.parallelize_plan(other, Two())
+
+
+def test_what_is_no_step_is_refused_by_its_path():
+    module, optimizer, loss, batch = arguments()
+
+    def refused(match, *given, error=meshwright.InvalidArgument, **options):
+        with pytest.raises(error, match=match):
+            meshwright.torch.export(*given, **options)
+
+    refused("module must be", print, optimizer, loss, batch)
+    refused("optimizer must be", module, 0.1, loss, batch)
+    refused("accumulate must be", module, optimizer, loss, batch, accumulate=0)
+    other = torch.optim.SGD(Two().parameters(), lr=0.1)
+    refused(
+        r"param_groups\[0\]\['params'\]\[0\] is no parameter of the module",
+        module, other, loss, batch,
+    )
+    refused(
+        r"batch\['x'\]\[1\] is a set",
+        module, optimizer, loss, {"x": [torch.ones(2), {1}]},
+    )
+    refused(
+        "loss_fn returns a tensor of the shape",
+        module, optimizer, lambda m, b: m(b["x"]), batch,
+    )
+    refused(
+        "loss_fn returns a float",
+        module, optimizer, lambda m, b: 0.0, batch,
+    )
+    refused(
+        "no parameter of the module changes",
+        module, optimizer, lambda m, b: b["x"].sum(), batch,
+    )
+    refused(
+        "decides by the values of a tensor",
+        module,
+        optimizer,
+        lambda m, b: squares(m, b) if b["x"].sum() > 0 else 0.0,
+        batch,
+    )
+    outside = torch.ones(1024, 1024)
+    refused(
+        r"holds a tensor of the shape \[1024, 1024\]",
+        module,
+        optimizer,
+        lambda m, b: squares(m, b) + outside.sum(),
+        batch,
+    )
+    refused(
+        "without a rule: aten.cummax.default, aten.erfinv.default; write",
+        module,
+        optimizer,
+        lambda m, b: squares(m, b)
+        + torch.cummax(b["x"], 0)[0].sum()
+        + torch.erfinv(b["x"]).sum(),
+        batch,
+        error=meshwright.Unimplemented,
+    )
+
+
+def test_a_module_or_batch_of_another_plan_is_refused_by_its_path(plan):
+    from meshwright.torch._layouts import placements
+    from meshwright.torch.applying import _check_fit
+
+    narrow = Two()
+    narrow.up = nn.Linear(16, 32)
+    with pytest.raises(
+        meshwright.PlanMismatch,
+        match=r"params\['up.weight'\] has the shape \[32, 16\]",
+    ):
+        _check_fit(narrow, placements(plan))
+    with pytest.raises(meshwright.PlanMismatch, match="'up.bias'.* is missing"):
+        module = Two()
+        module.up = nn.Linear(16, 64, bias=False)
+        _check_fit(module, placements(plan))
+    for batch, match in (
+        ({"x": torch.ones(4, 16)}, r"batch\['x'\] has the shape \[4, 16\]"),
+        ({"z": torch.ones(8, 16)}, r"batch\['z'\] is new"),
+    ):
+        with pytest.raises(meshwright.PlanMismatch, match=match):
+            meshwright.torch.shard_batch(plan, batch, None)
+
+
+def test_torch_and_jax_are_imported_when_they_are_used():
+    code = (
+        "import sys, meshwright\n"
+        "assert not {'torch', 'jax'} & set(sys.modules)\n"
+        "import meshwright.torch\n"
+        "assert 'jax' not in sys.modules\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
