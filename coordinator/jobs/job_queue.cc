@@ -87,7 +87,7 @@ Submission JobQueue::Submit(JobRequest request) {
   const JobOrigin& origin = added.request.origin;
   shares_.Enter(origin.name_space);
   index_.AddJob(added.id, asked.device(), added.exactly(), origin.priority,
-                origin.name_space);
+                origin.name_space, /*may_share=*/!IsWhole(asked));
   if (!IsWhole(asked)) {
     for (const v1::Program& program : asked.programs()) {
       wanted_.try_emplace(program.key(), added.id);
@@ -151,7 +151,7 @@ absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
       return absl::UnavailableError("the coordinator is stopping");
     }
     const auto worker = index_.FindUsable(device, nullptr);
-    if (worker.has_value()) return workers_.at(*worker).description;
+    if (worker.has_value()) return DescribeFor(*worker, device);
     const absl::Duration left = deadline - clock_->Now();
     if (left <= absl::ZeroDuration()) return MakeNoWorkerError(device, nullptr);
     const auto changed = [this, seen = changes_] { return changes_ != seen; };
@@ -164,7 +164,16 @@ absl::StatusOr<WorkerDescription> JobQueue::MatchWorker(
   base::MutexLock lock(&mutex_);
   const auto worker = index_.FindUsable(device, exactly);
   if (!worker.has_value()) return MakeNoWorkerError(device, exactly);
-  return workers_.at(*worker).description;
+  return DescribeFor(*worker, device);
+}
+
+WorkerDescription JobQueue::DescribeFor(WorkerId id,
+                                        const v1::DeviceSpec& device) const {
+  WorkerDescription worker = workers_.at(id).description;
+  // Of a gang: what its members have together.
+  worker.devices.device_count =
+      std::max(worker.devices.device_count, device.device_count());
+  return worker;
 }
 
 // ---- the owner -------------------------------------------------------------
@@ -210,6 +219,11 @@ void JobQueue::Tick() {
       worker->second.port->Close(absl::DeadlineExceededError(reason));
     }
     DropWorker(worker, reason, Ending::kLost);
+  }
+  BreakStuckGangs(now);
+  // Members of gangs that have ended.
+  for (auto it = workers_.begin(); it != workers_.end();) {
+    CloseIfDrained(it++);
   }
   Acknowledge(now);
   standings_.Expire(now);

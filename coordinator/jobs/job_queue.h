@@ -5,7 +5,8 @@
 // several workers share it. A chunk handed to a worker is a *lease*. A job with
 // a reference program is a comparison, and one may have a sequence: these stay
 // in one chunk. An idle worker gets a chunk of the job that match_index.h
-// names: by priority, fair share, age.
+// names: by priority, fair share, age. Where no worker has the devices, several
+// get one chunk together, a lease each (gangs/gang.h).
 //
 //   chunk:   waiting ──Push──▶ leased ──every program has its result──▶ done
 //               ▲                │
@@ -34,6 +35,8 @@
 // back for restart_grace, so that no program is leased again while its worker
 // is on its way. A worker keeps what it reported until that is acknowledged:
 // when the submitter has let go of its JobEvents, so has stored what it wanted.
+// A lease of a gang ends with the connection, and when another one of the gang
+// ends early: all of them end, and rank 0's has the programs that are put back.
 //
 // In → Out: every program of a job gets exactly one result through the job's
 // JobEvents, then comes JobDone. Programs with equal keys are one program. A
@@ -67,6 +70,8 @@
 #include "base/log/log_context.h"
 #include "base/mutex.h"
 #include "coordinator/jobs/fair_share.h"
+#include "coordinator/jobs/gangs/gang.h"
+#include "coordinator/jobs/gangs/key_values.h"
 #include "coordinator/jobs/handed_in.h"
 #include "coordinator/jobs/ids.h"
 #include "coordinator/jobs/job_events.h"
@@ -137,6 +142,7 @@ class JobQueue {
     // After a restart workers may hand in leases of earlier epochs for so long.
     // It is kept as long for whoever asks for it.
     absl::Duration handed_in_time = absl::Minutes(10);
+    gangs::GangOptions gangs = {};
     int remembered_jobs = 100;
     QueueObserver* observer = nullptr;  // outlives the queue; null: none
   };
@@ -269,6 +275,9 @@ class JobQueue {
     absl::Time given;
     int results = 0;
     bool has_started = false;  // a program of it
+    // Of a gang: the lease of its rank 0, which has the chunk.
+    std::optional<LeaseId> gang;
+    int rank = 0;
     // The worker has said all. The lease stays until that is acknowledged.
     bool is_over = false;
   };
@@ -281,6 +290,12 @@ class JobQueue {
     std::set<LeaseId> leases;        // those not over
     std::optional<LeaseId> running;  // one of them
     int64_t programs_measured = 0;
+  };
+  // A chunk that several workers have.
+  struct Crew {
+    std::vector<LeaseId> leases;  // by rank
+    gangs::Gang gang;
+    gangs::KeyValues values;
   };
   // How a lease ends that has programs left.
   enum class Ending { kLost, kFailed, kFinal, kGivenBack };
@@ -302,8 +317,33 @@ class JobQueue {
   // Of the jobs and workers that were noted.
   void Dispatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OfferTo(WorkerId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Give(WorkerId id, Worker& worker, Job& job)
+  // A chunk of the job's, to several workers together or one alone.
+  void Give(const std::vector<WorkerId>& members, Job& job)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Lease& OpenLease(WorkerId id, Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // ---- gangs (job_queue_gangs.cc); `id` is the lease of rank 0
+  // Those of the worker's kind that get a chunk of the job together with it.
+  std::vector<WorkerId> ChooseMembers(WorkerId id, JobId job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FormGang(const std::vector<LeaseId>& leases)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // False: the event is treated as that of any lease.
+  bool TakeGangEvent(Lease& lease, const v1::RunnerEvent& event, Ending ending)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Tell(const Crew& crew, int rank, const v1::GangMessage& message)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // All are finished.
+  void DisbandGang(LeaseId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The one of this rank holds it up: it ends on all.
+  void BreakGang(LeaseId id, int rank, const std::string& reason, Ending ending)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Those that the worker is a member of.
+  void BreakGangsOf(WorkerId id, const std::string& reason, Ending ending)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void BreakStuckGangs(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The members stop, and report that.
+  void CancelGang(LeaseId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // `lease`: the one that a line is about; null: none.
   static base::LogContext DescribeForLog(const Job& job, const Lease* lease);
   Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -360,6 +400,9 @@ class JobQueue {
   void DropWorker(WorkerMap::iterator worker, const std::string& reason,
                   Ending ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Acknowledge(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A usable one, as the devices that run programs for `device`.
+  WorkerDescription DescribeFor(WorkerId id, const v1::DeviceSpec& device) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MakeNoWorkerError(const v1::DeviceSpec& device,
                                  const DeviceDescription* exactly) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -382,6 +425,7 @@ class JobQueue {
   absl::Time handing_in_ends_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   int64_t next_lease_ ABSL_GUARDED_BY(mutex_) = 1;
   LeaseMap leases_ ABSL_GUARDED_BY(mutex_);
+  std::map<LeaseId, Crew> gangs_ ABSL_GUARDED_BY(mutex_);  // by rank 0's
   HandedIn handed_in_ ABSL_GUARDED_BY(mutex_);
   std::vector<JobId> held_back_ ABSL_GUARDED_BY(mutex_);
   // Who measures a program or waits to, by key. Comparisons are not here.

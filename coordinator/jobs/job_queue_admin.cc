@@ -222,6 +222,10 @@ std::vector<v1::WorkerSummary> JobQueue::Workers() const {
 }
 
 void JobQueue::TakeBack(Worker& worker, const std::string& reason) {
+  if (worker.running.has_value()) {
+    BreakGangsOf(leases_.at(*worker.running).worker, reason,
+                 Ending::kGivenBack);
+  }
   const std::set<LeaseId> leases = worker.leases;
   for (const LeaseId id : leases) {
     if (worker.port != nullptr) worker.port->Cancel(id);

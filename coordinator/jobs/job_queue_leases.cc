@@ -54,12 +54,18 @@ void JobQueue::Dispatch() {
   if (is_handed_over_) return;
   for (const WorkerId id : workers) {
     const auto worker = workers_.find(id);
-    if (worker != workers_.end() && index_.IsIdle(id)) OfferTo(id);
+    if (worker == workers_.end() || !index_.IsIdle(id)) continue;
+    OfferTo(id);
+    // It is looked at again: nobody notes the end of a hold.
+    if (index_.IsIdle(id) && index_.IsHeld(id)) noted_workers_.insert(id);
   }
   for (const JobId id : jobs) {
     for (Job* job = Find(id); job != nullptr && !job->waiting.empty();) {
       const auto worker = index_.FindWorker(id);
-      if (!worker.has_value()) break;
+      if (!worker.has_value()) {
+        if (index_.IsHeldUp(id)) noted_jobs_.insert(id);
+        break;
+      }
       OfferTo(*worker);  // another's turn may come first
     }
   }
@@ -67,11 +73,12 @@ void JobQueue::Dispatch() {
 
 void JobQueue::OfferTo(WorkerId id) {
   const auto next = index_.FindJob(id);
-  if (next.has_value()) Give(id, workers_.at(id), *Find(*next));
+  if (next.has_value()) Give(ChooseMembers(id, *next), *Find(*next));
 }
 
-void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
+JobQueue::Lease& JobQueue::OpenLease(WorkerId id, Job& job) {
   const LeaseId lease_id{epoch_, next_lease_++};
+  Worker& worker = workers_.at(id);
   Lease& lease = leases_[lease_id];
   lease.id = lease_id;
   lease.worker = id;
@@ -80,14 +87,25 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
   lease.worker_owner = worker.description.owner;
   lease.job = job.id;
   lease.events = job.events;
-  lease.chunk = std::move(job.waiting.front());
   lease.name_space = job.request.origin.name_space;
   lease.given = clock_->Now();
+  job.leases.insert(lease_id);
+  worker.leases.insert(lease_id);
+  worker.running = lease_id;
+  NoteWorker(id);
+  return lease;
+}
+
+void JobQueue::Give(const std::vector<WorkerId>& members, Job& job) {
+  std::vector<LeaseId> leases;
+  for (const WorkerId id : members) leases.push_back(OpenLease(id, job).id);
+  Lease& lease = leases_.at(leases.front());
+  lease.chunk = std::move(job.waiting.front());
+  job.waiting.pop_front();
   lease.charged = mean_time_ * std::ssize(lease.chunk.programs);
   shares_.Charge(lease.name_space, lease.charged);
-  job.waiting.pop_front();
-  job.leases.insert(lease_id);
   job.started = true;
+  if (leases.size() > 1) FormGang(leases);
 
   const v1::RunnerRequest& whole = job.request.request;
   v1::RunnerRequest request;
@@ -102,21 +120,29 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
     }
   }
   Log(job,
-      absl::StrCat("lease ", FormatLeaseId(lease_id), ": ",
+      absl::StrCat("lease ", FormatLeaseId(lease.id), ": ",
                    lease.chunk.programs.size(), " programs to worker ",
-                   lease.worker_name, ", try ", lease.chunk.tries + 1),
+                   lease.worker_name,
+                   leases.size() == 1
+                       ? ""
+                       : absl::StrCat(" and ", leases.size() - 1, " more"),
+                   ", try ", lease.chunk.tries + 1),
       &lease);
   for (const int program : lease.chunk.programs) {
     job.programs[program].set_state(v1::JobProgram::LEASED);
     job.programs[program].set_worker(lease.worker_name);
   }
-  worker.leases.insert(lease_id);
-  worker.running = lease_id;
   NoteJob(job);
-  NoteWorker(id);
-  const base::LogScope scope(DescribeForLog(job, &lease));
-  worker.port->Push(lease_id, request);
-  base::Failpoint("lease.given");
+  for (const LeaseId id : leases) {
+    const Lease& member = leases_.at(id);
+    if (leases.size() > 1) {
+      request.mutable_gang()->set_rank(member.rank);
+      request.mutable_gang()->set_size(static_cast<int>(leases.size()));
+    }
+    const base::LogScope scope(DescribeForLog(job, &member));
+    workers_.at(member.worker).port->Push(id, request);
+    base::Failpoint("lease.given");
+  }
 }
 
 void JobQueue::TakeHandedIn(Job& job) {
@@ -257,8 +283,9 @@ void JobQueue::EndLease(Lease& lease, const std::string& reason,
   base::Failpoint("lease.ended");
   lease.is_over = true;
   CorrectCharge(lease);
-  const bool is_barren =
-      lease.results == 0 && !lease.has_started && !lease.chunk.programs.empty();
+  // Of a gang, the one that holds it up is blamed (BreakGang).
+  const bool is_barren = !lease.gang.has_value() && lease.results == 0 &&
+                         !lease.has_started && !lease.chunk.programs.empty();
   if (is_barren && (ending == Ending::kLost || ending == Ending::kFailed)) {
     standings_.AddBarren(lease.worker_name, reason, clock_->Now());
   }
@@ -340,10 +367,12 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
 
 void JobQueue::FinishJob(Job& job, absl::Status status) {
   for (const LeaseId id : job.leases) {
+    if (!is_handed_over_ && gangs_.contains(id)) CancelGang(id);
     const Lease& lease = leases_.at(id);
     const auto worker = workers_.find(lease.worker);
     if (!is_handed_over_ && worker != workers_.end() &&
-        worker->second.port != nullptr && !lease.chunk.programs.empty()) {
+        worker->second.port != nullptr && !lease.gang.has_value() &&
+        !lease.chunk.programs.empty()) {
       worker->second.port->Cancel(id);
     }
   }

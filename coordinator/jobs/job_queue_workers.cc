@@ -77,7 +77,7 @@ bool JobQueue::Resume(WorkerId id, const HeldLease& held) {
   if (found != leases_.end()) {
     Lease& lease = found->second;
     if (lease.worker_name != description.name ||
-        lease.worker_owner != description.owner) {
+        lease.worker_owner != description.owner || lease.gang.has_value()) {
       return false;
     }
     const auto before = workers_.find(lease.worker);
@@ -145,8 +145,10 @@ void JobQueue::Detach(WorkerId id, const std::string& reason) {
   if (found == workers_.end()) return;
   Worker& worker = found->second;
   worker.port = nullptr;
+  BreakGangsOf(id, absl::StrCat("was lost (", reason, ")"), Ending::kLost);
   if (worker.leases.empty()) {
     DropWorker(found, reason, Ending::kLost);
+    Dispatch();
     return;
   }
   NoteWorker(id);
@@ -182,6 +184,13 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
   worker.seen = clock_->Now();
   if (!worker.leases.contains(lease_id)) return;
   Lease& lease = leases_.at(lease_id);
+  if (lease.gang.has_value() &&
+      TakeGangEvent(lease, event,
+                    !worker.fault.empty()      ? Ending::kGivenBack
+                    : event.finished().final() ? Ending::kFinal
+                                               : Ending::kFailed)) {
+    return;
+  }
   Job* const job = Find(lease.job);
   switch (event.event_case()) {
     case v1::RunnerEvent::kStarted:
@@ -225,6 +234,9 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
       if (job != nullptr) job->events->Add(event.compared());
       break;
     case v1::RunnerEvent::kReady:
+    case v1::RunnerEvent::kAtGate:  // these are of gangs alone
+    case v1::RunnerEvent::kPut:
+    case v1::RunnerEvent::kGet:
     case v1::RunnerEvent::EVENT_NOT_SET:
       break;
   }
@@ -276,6 +288,7 @@ void JobQueue::DropWorker(WorkerMap::iterator worker, const std::string& reason,
   base::LogInfo("worker ", name, ": detached: ", reason);
   // It gets none of what it gives back.
   index_.RemoveWorker(worker->first);
+  BreakGangsOf(worker->first, absl::StrCat("was lost (", reason, ")"), ending);
   const std::set<LeaseId> leases = worker->second.leases;
   for (const LeaseId id : leases) {
     EndLease(leases_.at(id),

@@ -1,5 +1,6 @@
 #include "coordinator/jobs/match_index.h"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,11 +14,12 @@ namespace {
 
 // All that CanRun looks at.
 std::vector<std::string> NameNeed(const v1::DeviceSpec& device,
-                                  const DeviceDescription* exactly) {
+                                  const DeviceDescription* exactly,
+                                  bool may_share) {
   std::vector<std::string> name = {
       device.platform().empty() ? "cpu" : device.platform(),
       absl::StrCat(device.device_count()), device.plugin_path(),
-      device.solo() ? "solo" : ""};
+      device.solo() ? "solo" : "", may_share ? "may share" : ""};
   if (exactly != nullptr) {
     name.insert(name.end(), {exactly->platform_version, exactly->device_kind,
                              DigestFingerprint(exactly->fingerprint)});
@@ -27,9 +29,13 @@ std::vector<std::string> NameNeed(const v1::DeviceSpec& device,
 
 std::vector<std::string> NameKind(const WorkerDescription& worker) {
   const DeviceDescription& has = worker.devices;
-  return {has.platform,       absl::StrCat(has.device_count),
-          worker.plugin_path, has.platform_version,
-          has.device_kind,    DigestFingerprint(has.fingerprint)};
+  return {has.platform,
+          absl::StrCat(has.device_count),
+          worker.plugin_path,
+          has.platform_version,
+          has.device_kind,
+          DigestFingerprint(has.fingerprint),
+          worker.joins_gangs ? "of " + worker.host : ""};
 }
 
 }  // namespace
@@ -41,11 +47,7 @@ void MatchIndex::AddWorker(WorkerId worker,
   Kind& kind = found->second;
   if (is_new) {
     kind.description = description;
-    for (auto& [text, need] : needs_) {
-      if (!CanRun(description, need.device, need.exact()).ok()) continue;
-      need.kinds.insert(&kind);
-      kind.needs.insert(&need);
-    }
+    for (auto& [text, need] : needs_) Join(need, kind);
   }
   ++kind.workers;
   workers_[worker.value] = name;
@@ -58,7 +60,7 @@ void MatchIndex::RemoveWorker(WorkerId worker) {
   kind->second.usable.erase(worker);
   kind->second.idle.erase(worker);
   if (--kind->second.workers == 0) {
-    for (Need* const need : kind->second.needs) {
+    for (const auto& [need, members] : kind->second.needs) {
       need->kinds.erase(&kind->second);
     }
     kinds_.erase(kind);
@@ -82,18 +84,15 @@ void MatchIndex::SetWorker(WorkerId worker, bool is_usable, bool is_idle) {
 
 void MatchIndex::AddJob(JobId job, const v1::DeviceSpec& device,
                         const DeviceDescription* exactly, int priority,
-                        const std::string& name_space) {
-  const std::vector<std::string> name = NameNeed(device, exactly);
+                        const std::string& name_space, bool may_share) {
+  const std::vector<std::string> name = NameNeed(device, exactly, may_share);
   const auto [found, is_new] = needs_.try_emplace(name);
   Need& need = found->second;
   if (is_new) {
     need.device = device;
     if (exactly != nullptr) need.exactly = *exactly;
-    for (auto& [text, kind] : kinds_) {
-      if (!CanRun(kind.description, device, exactly).ok()) continue;
-      need.kinds.insert(&kind);
-      kind.needs.insert(&need);
-    }
+    need.may_share = may_share;
+    for (auto& [text, kind] : kinds_) Join(need, kind);
   }
   ++need.jobs;
   jobs_[job.value] = {name, priority, name_space, false};
@@ -105,12 +104,22 @@ void MatchIndex::RemoveJob(JobId job) {
   SetWaiting(job, false);
   const auto need = needs_.find(found->second.need);
   if (--need->second.jobs == 0) {
-    for (Kind* const kind : need->second.kinds) {
+    for (const auto& [kind, members] : need->second.kinds) {
       kind->needs.erase(&need->second);
+      if (members > 1) --kind->shared_needs;
     }
     needs_.erase(need);
   }
   jobs_.erase(found);
+}
+
+void MatchIndex::Join(Need& need, Kind& kind) {
+  const int members = jobs::CountMembers(kind.description, need.device,
+                                         need.exact(), need.may_share);
+  if (members == 0) return;
+  need.kinds[&kind] = members;
+  kind.needs[&need] = members;
+  if (members > 1) ++kind.shared_needs;
 }
 
 void MatchIndex::Insert(JobId job, const JobEntry& entry) {
@@ -153,29 +162,78 @@ bool MatchIndex::IsIdle(WorkerId worker) const {
          kinds_.at(found->second).idle.contains(worker);
 }
 
-std::optional<JobId> MatchIndex::FindJob(WorkerId worker) const {
-  const auto found = workers_.find(worker.value);
-  if (found == workers_.end()) return std::nullopt;
-  using Rank = std::tuple<int, absl::Duration, JobId>;
+std::optional<MatchIndex::Turn> MatchIndex::FindTurn(const Kind& kind) const {
+  using Rank = std::tuple<int, absl::Duration, JobId, int>;
   std::optional<Rank> best;
-  for (const Need* const need : kinds_.at(found->second).needs) {
-    if (need->waiting.empty()) continue;
+  for (const auto& [need, members] : kind.needs) {
+    if (need->waiting.empty() ||
+        (members > 1 && std::ssize(kind.usable) < members)) {
+      continue;
+    }
     const auto& [priority, jobs] = *need->waiting.begin();
     for (const auto& [name_space, ids] : jobs) {
-      const Rank rank(-priority, shares_->charged(name_space), *ids.begin());
+      const Rank rank(-priority, shares_->charged(name_space), *ids.begin(),
+                      members);
       if (!best.has_value() || rank < *best) best = rank;
     }
   }
   if (!best.has_value()) return std::nullopt;
-  return std::get<JobId>(*best);
+  return Turn{std::get<2>(*best), std::get<3>(*best)};
+}
+
+bool MatchIndex::LacksMembers(const Kind& kind, const Turn& turn) {
+  return turn.members > 1 && std::ssize(kind.idle) < turn.members;
+}
+
+bool MatchIndex::IsHeld(const Kind& kind) const {
+  if (kind.shared_needs == 0) return false;
+  const auto turn = FindTurn(kind);
+  return turn.has_value() && LacksMembers(kind, *turn);
+}
+
+bool MatchIndex::IsHeld(WorkerId worker) const {
+  const auto found = workers_.find(worker.value);
+  return found != workers_.end() && IsHeld(kinds_.at(found->second));
+}
+
+bool MatchIndex::IsHeldUp(JobId job) const {
+  const auto found = jobs_.find(job.value);
+  if (found == jobs_.end()) return false;
+  const auto& kinds = needs_.at(found->second.need).kinds;
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](const auto& it) { return IsHeld(*it.first); });
+}
+
+std::optional<JobId> MatchIndex::FindJob(WorkerId worker) const {
+  const auto found = workers_.find(worker.value);
+  if (found == workers_.end()) return std::nullopt;
+  const Kind& kind = kinds_.at(found->second);
+  const auto turn = FindTurn(kind);
+  if (!turn.has_value() || LacksMembers(kind, *turn)) return std::nullopt;
+  return turn->job;
+}
+
+int MatchIndex::CountMembers(WorkerId worker, JobId job) const {
+  const Need& need = needs_.at(jobs_.at(job.value).need);
+  const Kind& kind = kinds_.at(workers_.at(worker.value));
+  return std::find_if(need.kinds.begin(), need.kinds.end(),
+                      [&](const auto& it) { return it.first == &kind; })
+      ->second;
+}
+
+const std::set<WorkerId>& MatchIndex::FindIdle(WorkerId worker) const {
+  return kinds_.at(workers_.at(worker.value)).idle;
 }
 
 std::optional<WorkerId> MatchIndex::FindWorker(JobId job) const {
   const auto found = jobs_.find(job.value);
   if (found == jobs_.end()) return std::nullopt;
   std::optional<WorkerId> first;
-  for (const Kind* const kind : needs_.at(found->second.need).kinds) {
-    if (kind->idle.empty()) continue;
+  for (const auto& [kind, members] : needs_.at(found->second.need).kinds) {
+    if (kind->idle.empty() || std::ssize(kind->usable) < members ||
+        IsHeld(*kind)) {
+      continue;
+    }
     // The same whatever the addresses of kinds are.
     if (!first.has_value() || *kind->idle.begin() < *first) {
       first = *kind->idle.begin();
@@ -187,8 +245,8 @@ std::optional<WorkerId> MatchIndex::FindWorker(JobId job) const {
 bool MatchIndex::HasUsableWorker(JobId job) const {
   const auto found = jobs_.find(job.value);
   if (found == jobs_.end()) return false;
-  for (const Kind* const kind : needs_.at(found->second.need).kinds) {
-    if (!kind->usable.empty()) return true;
+  for (const auto& [kind, members] : needs_.at(found->second.need).kinds) {
+    if (std::ssize(kind->usable) >= members) return true;
   }
   return false;
 }
@@ -197,10 +255,9 @@ std::optional<WorkerId> MatchIndex::FindUsable(
     const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
   std::optional<WorkerId> first;
   for (const auto& [name, kind] : kinds_) {
-    if (kind.usable.empty() ||
-        !CanRun(kind.description, device, exactly).ok()) {
-      continue;
-    }
+    const int members = jobs::CountMembers(kind.description, device, exactly,
+                                           /*may_share=*/true);
+    if (members == 0 || std::ssize(kind.usable) < members) continue;
     if (!first.has_value() || *kind.usable.begin() < *first) {
       first = *kind.usable.begin();
     }

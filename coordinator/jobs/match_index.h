@@ -11,6 +11,11 @@
 // ones go by namespace, the one charged least first, then by age. So a decision
 // costs the number of needs, kinds and namespaces, whatever the number of jobs
 // and workers.
+// A job may need several workers of a kind at once, a gang (gangs/gang.h). If
+// it is its turn, its kind is *held*: idle workers get nothing until there are
+// enough. Otherwise small jobs would keep it waiting for ever. A kind that has
+// too few usable ones does not run it, and is not held. Workers that join gangs
+// are of one kind only if they are on one host.
 // Threads: one at a time; the queue's lock guards it. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_MATCH_INDEX_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_MATCH_INDEX_H_
@@ -45,7 +50,8 @@ class MatchIndex {
   // A job waits for nothing until SetWaiting.
   void AddJob(JobId job, const v1::DeviceSpec& device,
               const DeviceDescription* exactly, int priority,
-              const std::string& name_space);
+              const std::string& name_space, bool may_share = false);
+  // `may_share`: whether several workers may run it together.
   // SetWaiting: whether it has programs that no worker has.
   void RemoveJob(JobId job);
   void SetWaiting(JobId job, bool is_waiting);
@@ -54,14 +60,23 @@ class MatchIndex {
   // False for an unknown worker.
   bool IsIdle(WorkerId worker) const;
   // The job whose turn it is with this worker; nullopt where none waits that it
-  // can run.
+  // can run, or its kind is held.
   std::optional<JobId> FindJob(WorkerId worker) const;
-  // An idle one.
+  // Whether its kind is held, or a kind that could run the job; false for
+  // unknown ones.
+  bool IsHeld(WorkerId worker) const;
+  bool IsHeldUp(JobId job) const;
+  // How many workers of the kind run the job together, and those of the kind
+  // that are idle. The worker and the job are known.
+  int CountMembers(WorkerId worker, JobId job) const;
+  const std::set<WorkerId>& FindIdle(WorkerId worker) const;
+  // An idle one, of a kind that is not held.
   std::optional<WorkerId> FindWorker(JobId job) const;
-  // A usable one.
+  // A usable one, or enough of them.
   bool HasUsableWorker(JobId job) const;
-  // A usable worker with such devices, the one that came first; nullopt where
-  // there is none. `exactly`: with these devices, null: any.
+  // A usable worker with such devices, alone or with enough others like it, the
+  // one that came first; nullopt where there is none. `exactly`: with these
+  // devices, null: any.
   std::optional<WorkerId> FindUsable(const v1::DeviceSpec& device,
                                      const DeviceDescription* exactly) const;
 
@@ -71,7 +86,8 @@ class MatchIndex {
   struct Need {
     v1::DeviceSpec device;
     std::optional<DeviceDescription> exactly;
-    std::set<Kind*> kinds;  // that can run it
+    bool may_share = false;
+    std::map<Kind*, int> kinds;  // that can run it, and how many together
     std::map<int, Jobs, std::greater<>> waiting;
     int jobs = 0;
 
@@ -81,7 +97,8 @@ class MatchIndex {
   };
   struct Kind {
     WorkerDescription description;  // of one of them
-    std::set<Need*> needs;          // that it can run
+    std::map<Need*, int> needs;     // that it can run, and how many together
+    int shared_needs = 0;           // of these, for several workers together
     std::set<WorkerId> usable;
     std::set<WorkerId> idle;
     int workers = 0;
@@ -94,6 +111,17 @@ class MatchIndex {
     bool is_waiting = false;
   };
 
+  struct Turn {
+    JobId job;
+    int members = 0;
+  };
+
+  // Joins the two where workers of the kind can run it.
+  static void Join(Need& need, Kind& kind);
+  // Whose turn it is with the kind.
+  std::optional<Turn> FindTurn(const Kind& kind) const;
+  static bool LacksMembers(const Kind& kind, const Turn& turn);
+  bool IsHeld(const Kind& kind) const;
   void Insert(JobId job, const JobEntry& entry);
   void Erase(JobId job, const JobEntry& entry);
 

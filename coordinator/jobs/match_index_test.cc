@@ -57,6 +57,35 @@ TEST(MatchIndexTest, PriorityThenShareThenAge) {
   EXPECT_EQ(index.FindJob(worker), charged);
 }
 
+TEST(MatchIndexTest, AKindIsHeldForAGangThatLacksAWorker) {
+  FairShare shares;
+  MatchIndex index(&shares);
+  WorkerDescription member = MakeWorker(1, "");
+  member.joins_gangs = true;
+  const WorkerId a{1}, b{2}, c{3};
+  for (const WorkerId worker : {a, b, c}) index.AddWorker(worker, member);
+  index.SetWorker(a, true, true);
+  index.SetWorker(b, true, false);
+  const JobId gang{1}, small{2};
+  index.AddJob(gang, Wanted(2), nullptr, 0, "", /*may_share=*/true);
+  index.AddJob(small, Wanted(1), nullptr, 0, "");
+  index.SetWaiting(small, true);
+  EXPECT_EQ(index.FindWorker(small), a);
+  index.SetWaiting(gang, true);
+  EXPECT_EQ(index.FindJob(a), std::nullopt);
+  EXPECT_EQ(index.FindWorker(small), std::nullopt);
+  EXPECT_TRUE(index.IsHeld(a));
+  EXPECT_TRUE(index.IsHeldUp(small));
+  index.SetWorker(b, true, true);
+  EXPECT_EQ(index.FindJob(a), gang);
+  EXPECT_EQ(index.CountMembers(a, gang), 2);
+  EXPECT_EQ(index.FindIdle(a), (std::set<WorkerId>{a, b}));
+  // Too few are left for a gang at all.
+  index.RemoveWorker(b);
+  EXPECT_FALSE(index.HasUsableWorker(gang));
+  EXPECT_EQ(index.FindJob(a), small);
+}
+
 TEST(MatchIndexTest, IdleAndUsableAreDistinguished) {
   const FairShare shares;
   MatchIndex index(&shares);

@@ -46,4 +46,18 @@ absl::Status CanRun(const WorkerDescription& worker,
   return absl::OkStatus();
 }
 
+int CountMembers(const WorkerDescription& worker, const v1::DeviceSpec& device,
+                 const DeviceDescription* exactly, bool may_share) {
+  if (CanRun(worker, device, exactly).ok()) return 1;
+  const int own = worker.devices.device_count;
+  const int wanted = device.device_count();
+  if (!may_share || !worker.joins_gangs || device.solo() || own < 1 ||
+      wanted <= own || wanted % own != 0) {
+    return 0;
+  }
+  v1::DeviceSpec part = device;
+  part.set_device_count(own);
+  return CanRun(worker, part, exactly).ok() ? wanted / own : 0;
+}
+
 }  // namespace meshwright::jobs

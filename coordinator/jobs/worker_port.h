@@ -29,6 +29,8 @@ struct WorkerDescription {
   std::string owner;
   // The plugin the worker was started with; empty: the build's own.
   std::string plugin_path;
+  // It runs a part of a program with other workers of its host.
+  bool joins_gangs = false;
   // device_count: the most devices a program may use there.
   DeviceDescription devices;
 };
@@ -64,6 +66,8 @@ class WorkerPort {
   virtual void Cancel(LeaseId lease) = 0;
   // The results under this lease are stored; the worker may forget them.
   virtual void Acknowledge(LeaseId lease) = 0;
+  // For the runner of a lease of a gang.
+  virtual void Tell(LeaseId lease, const v1::GangMessage& message) = 0;
   // The worker drained, fell silent or was replaced: end the connection.
   virtual void Close(const absl::Status& reason) = 0;
 };
@@ -73,6 +77,11 @@ class WorkerPort {
 absl::Status CanRun(const WorkerDescription& worker,
                     const v1::DeviceSpec& device,
                     const DeviceDescription* exactly);
+
+// How many workers like this one run programs for `device` together: 1, it
+// alone; 0, none do. `may_share`: whether several may.
+int CountMembers(const WorkerDescription& worker, const v1::DeviceSpec& device,
+                 const DeviceDescription* exactly, bool may_share);
 
 }  // namespace meshwright::jobs
 

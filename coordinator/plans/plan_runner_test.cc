@@ -57,6 +57,8 @@ class SteppedWorker : public jobs::WorkerPort {
   }
   void Cancel(jobs::LeaseId /*lease*/) override {}
   void Acknowledge(jobs::LeaseId /*lease*/) override {}
+  void Tell(jobs::LeaseId /*lease*/,
+            const v1::GangMessage& /*message*/) override {}
   void Close(const absl::Status& /*reason*/) override {}
 
   // Until there is a lease.

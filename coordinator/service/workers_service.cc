@@ -70,6 +70,12 @@ class WorkerStream
     message.mutable_acknowledge()->set_job_id(jobs::FormatLeaseId(lease));
     outbox_.Send(std::move(message));
   }
+  void Tell(jobs::LeaseId lease, const v1::GangMessage& said) override {
+    v1::CoordinatorMessage message;
+    message.mutable_gang()->set_job_id(jobs::FormatLeaseId(lease));
+    *message.mutable_gang()->mutable_message() = said;
+    outbox_.Send(std::move(message));
+  }
   void Close(const absl::Status& reason) override { Finish(reason); }
 
   // ---- grpc::ServerBidiReactor
@@ -167,6 +173,7 @@ class WorkerStream
     description.fault = hello.fault();
     description.is_draining = hello.is_draining();
     description.plugin_path = hello.plugin_path();
+    description.joins_gangs = hello.joins_gangs();
     description.devices.platform = hello.platform();
     description.devices.platform_version = hello.platform_version();
     description.devices.device_kind = hello.device_kind();

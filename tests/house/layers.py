@@ -83,7 +83,10 @@ LAYERS = {
     "coordinator/ir/rewrite": ("coordinator/ir", "coordinator/ir/links"),
     "coordinator/ir/testing": ("proto/hlo",),
     "coordinator/ir/text": ("base", "proto/hlo"),
-    "coordinator/jobs": ("base", "base/log", "proto/v1", "profiledb/store"),
+    "coordinator/jobs": (
+        "base", "base/log", "proto/v1", "coordinator/jobs/gangs",
+        "profiledb/store"),
+    "coordinator/jobs/gangs": ("proto/v1",),
     "coordinator/jobs/testing": (
         "base", "proto/hlo", "coordinator/jobs", "profiledb/store"),
     "coordinator/launch": (

@@ -316,6 +316,9 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
       ending.error = event.finished().error();
       ending.final = event.finished().final();
       break;
+    case v1::RunnerEvent::kAtGate:
+    case v1::RunnerEvent::kPut:
+    case v1::RunnerEvent::kGet:
     case v1::RunnerEvent::EVENT_NOT_SET:
       break;
   }

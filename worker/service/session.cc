@@ -131,6 +131,7 @@ bool Session::State::Take(v1::CoordinatorMessage& said, bool is_first) {
       break;
     }
     case v1::CoordinatorMessage::kHeartbeat:
+    case v1::CoordinatorMessage::kGang:  // this worker joins none
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;
   }

@@ -54,6 +54,9 @@ class FakeWorker : public WorkerPort {
   }
   void Cancel(LeaseId lease) override { cancelled_.push_back(lease); }
   void Acknowledge(LeaseId lease) override { acknowledged_.push_back(lease); }
+  void Tell(LeaseId lease, const v1::GangMessage& message) override {
+    told_.emplace_back(lease, message);
+  }
   void Close(const absl::Status& reason) override { closed_.push_back(reason); }
 
   using Leases = std::vector<std::pair<LeaseId, v1::RunnerRequest>>;
@@ -61,6 +64,8 @@ class FakeWorker : public WorkerPort {
   const Welcome& welcome() const { return welcome_; }
   const std::vector<LeaseId>& cancelled() const { return cancelled_; }
   const std::vector<LeaseId>& acknowledged() const { return acknowledged_; }
+  using Messages = std::vector<std::pair<LeaseId, v1::GangMessage>>;
+  const Messages& told() const { return told_; }
   const std::vector<absl::Status>& closed() const { return closed_; }
 
   // Answers about the newest lease.
@@ -90,6 +95,25 @@ class FakeWorker : public WorkerPort {
     event.mutable_finished()->set_final(final);
     Send(event);
   }
+  // Of a gang.
+  void Arrive() {
+    v1::RunnerEvent event;
+    event.mutable_at_gate();
+    Send(event);
+  }
+  void Put(const std::string& key, const std::string& value) {
+    v1::RunnerEvent event;
+    event.mutable_put()->set_key(key);
+    event.mutable_put()->set_value(value);
+    Send(event);
+  }
+  void Get(int64_t number, const std::string& key) {
+    v1::RunnerEvent event;
+    event.mutable_get()->set_number(number);
+    event.mutable_get()->set_key(key);
+    event.mutable_get()->set_waits(true);
+    Send(event);
+  }
   // Every program of the newest lease is measured and the lease ends.
   void RunAll() {
     const v1::RunnerRequest request = leases_.back().second;
@@ -115,6 +139,7 @@ class FakeWorker : public WorkerPort {
   Leases leases_;
   std::vector<LeaseId> cancelled_;
   std::vector<LeaseId> acknowledged_;
+  Messages told_;
   std::vector<absl::Status> closed_;
 };
 

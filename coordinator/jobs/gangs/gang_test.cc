@@ -1,0 +1,109 @@
+#include "coordinator/jobs/gangs/gang.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::jobs::gangs {
+namespace {
+
+using testing::HasSubstr;
+
+const absl::Time kBegin = absl::UnixEpoch();
+
+v1::ProfileResult MakeRow(const std::string& key, v1::Outcome outcome,
+                          const std::string& reason = "") {
+  v1::ProfileResult result;
+  result.set_key(key);
+  result.set_outcome(outcome);
+  result.set_reason(reason);
+  return result;
+}
+
+Gang MakeRunning(int size, const std::vector<std::string>& keys) {
+  Gang gang(size, keys, kBegin, {});
+  for (int rank = 0; rank < size; ++rank) gang.Arrive(rank, kBegin);
+  return gang;
+}
+
+TEST(GangTest, AllGoWhenTheLastIsAtTheGate) {
+  Gang gang(3, {"a"}, kBegin, {});
+  EXPECT_FALSE(gang.Arrive(2, kBegin));
+  EXPECT_FALSE(gang.Arrive(0, kBegin));
+  EXPECT_FALSE(gang.Arrive(0, kBegin));  // it is there already
+  EXPECT_TRUE(gang.Arrive(1, kBegin));
+  EXPECT_EQ(gang.state(), Gang::State::kRunning);
+  EXPECT_FALSE(gang.Arrive(1, kBegin));
+}
+
+TEST(GangTest, AProgramHasItsResultWhenEveryMemberHasSaidOne) {
+  Gang gang = MakeRunning(2, {"a", "b"});
+  EXPECT_FALSE(gang.Add(1, MakeRow("a", v1::MEASURED, "rank 1")).has_value());
+  EXPECT_FALSE(gang.Add(1, MakeRow("a", v1::MEASURED, "rank 1")).has_value());
+  const auto row = gang.Add(0, MakeRow("a", v1::MEASURED, "rank 0"));
+  ASSERT_TRUE(row.has_value());
+  EXPECT_EQ(row->reason(), "rank 0");
+  EXPECT_FALSE(gang.Add(0, MakeRow("no program", v1::MEASURED)).has_value());
+}
+
+TEST(GangTest, AProgramThatFailsOnOneMemberFails) {
+  Gang gang = MakeRunning(3, {"a"});
+  gang.Add(0, MakeRow("a", v1::MEASURED));
+  gang.Add(1, MakeRow("a", v1::OUT_OF_MEMORY, "rank 1 has none"));
+  const auto row = gang.Add(2, MakeRow("a", v1::CRASHED));
+  ASSERT_TRUE(row.has_value());
+  EXPECT_EQ(row->outcome(), v1::OUT_OF_MEMORY);
+  EXPECT_EQ(row->reason(), "rank 1 has none");
+}
+
+TEST(GangTest, NothingCountsBeforeTheGate) {
+  Gang gang(1, {"a"}, kBegin, {});
+  EXPECT_FALSE(gang.Add(0, MakeRow("a", v1::MEASURED)).has_value());
+  EXPECT_FALSE(gang.Finish(0));
+}
+
+TEST(GangTest, IsOverWhenEveryMemberIsFinished) {
+  Gang gang = MakeRunning(2, {"a"});
+  gang.Add(0, MakeRow("a", v1::MEASURED));
+  EXPECT_TRUE(gang.Finish(0));
+  EXPECT_EQ(gang.state(), Gang::State::kRunning);
+  gang.Add(1, MakeRow("a", v1::MEASURED));
+  EXPECT_TRUE(gang.Finish(1));
+  EXPECT_EQ(gang.state(), Gang::State::kOver);
+}
+
+TEST(GangTest, IsBrokenByAMemberThatLeavesAProgram) {
+  Gang gang = MakeRunning(2, {"a", "b"});
+  gang.Add(0, MakeRow("a", v1::MEASURED));
+  EXPECT_FALSE(gang.Finish(0));
+}
+
+TEST(GangTest, NamesTheMemberThatIsNotReady) {
+  const GangOptions options;
+  Gang gang(3, {"a"}, kBegin, options);
+  gang.Arrive(0, kBegin);
+  gang.Arrive(2, kBegin);
+  const absl::Time late = kBegin + options.ready_time;
+  EXPECT_FALSE(gang.FindHoldup(late).has_value());
+  const auto holdup = gang.FindHoldup(late + absl::Seconds(1));
+  ASSERT_TRUE(holdup.has_value());
+  EXPECT_EQ(holdup->rank, 1);
+  EXPECT_EQ(holdup->reason, "is not ready after 2m1s");
+}
+
+TEST(GangTest, NamesTheMemberThatMakesNoProgress) {
+  const GangOptions options;
+  Gang gang = MakeRunning(2, {"a"});
+  const absl::Time late = kBegin + options.silence + absl::Seconds(1);
+  gang.Hear(0, late);
+  const auto holdup = gang.FindHoldup(late);
+  ASSERT_TRUE(holdup.has_value());
+  EXPECT_EQ(holdup->rank, 1);
+  EXPECT_THAT(holdup->reason, HasSubstr("makes no progress for 25m1s"));
+  // One that is finished need not say anything.
+  gang.Add(1, MakeRow("a", v1::MEASURED));
+  gang.Finish(1);
+  EXPECT_FALSE(gang.FindHoldup(late).has_value());
+}
+
+}  // namespace
+}  // namespace meshwright::jobs::gangs

@@ -1,0 +1,53 @@
+#include "coordinator/jobs/gangs/key_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::jobs::gangs {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(KeyValuesTest, AGetFindsWhatWasPut) {
+  KeyValues values;
+  EXPECT_THAT(*values.Put("key", "value"), IsEmpty());
+  const auto answer = values.Get({1, 7}, "key", /*waits=*/true);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->rank, 1);
+  EXPECT_EQ(answer->message.value().number(), 7);
+  EXPECT_TRUE(answer->message.value().is_there());
+  EXPECT_EQ(answer->message.value().value(), "value");
+}
+
+TEST(KeyValuesTest, APutAnswersAllThatWaited) {
+  KeyValues values;
+  EXPECT_FALSE(values.Get({1, 7}, "key", /*waits=*/true).has_value());
+  EXPECT_FALSE(values.Get({2, 3}, "key", /*waits=*/true).has_value());
+  const auto answers = values.Put("key", "value");
+  ASSERT_TRUE(answers.ok());
+  ASSERT_THAT(*answers, SizeIs(2));
+  EXPECT_EQ((*answers)[1].rank, 2);
+  EXPECT_EQ((*answers)[1].message.value().number(), 3);
+  EXPECT_EQ((*answers)[1].message.value().value(), "value");
+  // They have their answers.
+  EXPECT_THAT(*values.Put("key", "another"), IsEmpty());
+}
+
+TEST(KeyValuesTest, AGetThatDoesNotWaitIsToldOfAKeyThatIsNotThere) {
+  KeyValues values;
+  const auto answer = values.Get({0, 1}, "key", /*waits=*/false);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_FALSE(answer->message.value().is_there());
+}
+
+TEST(KeyValuesTest, MembersThatPutWithoutEndAreRefused) {
+  KeyValues values;
+  const std::string large(KeyValues::kMaxBytes / 4, 'x');
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(values.Put("key", large).ok());
+  EXPECT_EQ(values.Put("key", large).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace meshwright::jobs::gangs
