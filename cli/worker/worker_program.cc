@@ -35,6 +35,7 @@ int Serve(WorkerFlags flags) {
   dependencies.devices.set_platform(flags.platform);
   dependencies.devices.set_plugin_path(flags.plugin);
   dependencies.devices.set_solo(flags.solo);
+  dependencies.run_member = worker::RunnerMembers(dependencies.devices);
   const absl::Status chosen =
       worker::ChooseDevices(flags.device_choice, dependencies.devices);
   if (!chosen.ok()) {

@@ -31,23 +31,77 @@ PJRT_NamedValue NamedValue(const char* name, PJRT_NamedValue_Type type) {
   return value;
 }
 
+template <typename Args>
+PJRT_Error* Refuse(Args* args, const absl::Status& status) {
+  // The codes of the C API are Abseil's.
+  return (*args->callback_error)(
+      static_cast<PJRT_Error_Code>(static_cast<int>(status.code())),
+      status.message().data(), status.message().size());
+}
+
+template <typename Args>
+PJRT_Error* Answer(Args* args, const absl::StatusOr<std::string>& value) {
+  if (!value.ok()) return Refuse(args, value.status());
+  args->value = new char[value->size()];
+  value->copy(args->value, value->size());
+  args->value_size = value->size();
+  args->value_deleter_callback = [](char* it) { delete[] it; };
+  return nullptr;
+}
+
+KeyValueStore& StoreOf(void* argument) {
+  return *static_cast<KeyValueStore*>(argument);
+}
+
+PJRT_Error* GetValue(PJRT_KeyValueGetCallback_Args* args) {
+  return Answer(args, StoreOf(args->user_arg)
+                          .Get({args->key, args->key_size},
+                               absl::Milliseconds(args->timeout_in_ms)));
+}
+PJRT_Error* TryGetValue(PJRT_KeyValueTryGetCallback_Args* args) {
+  return Answer(args,
+                StoreOf(args->user_arg).TryGet({args->key, args->key_size}));
+}
+PJRT_Error* PutValue(PJRT_KeyValuePutCallback_Args* args) {
+  const absl::Status status =
+      StoreOf(args->user_arg)
+          .Put({args->key, args->key_size}, {args->value, args->value_size});
+  return status.ok() ? nullptr : Refuse(args, status);
+}
+
+void SetStore(KeyValueStore* store, PJRT_Client_Create_Args* args) {
+  args->kv_get_callback = GetValue;
+  args->kv_get_user_arg = store;
+  args->kv_put_callback = PutValue;
+  args->kv_put_user_arg = store;
+  args->kv_try_get_callback = TryGetValue;
+  args->kv_try_get_user_arg = store;
+}
+
+PJRT_NamedValue NamedNumber(const char* name, int64_t number) {
+  PJRT_NamedValue value = NamedValue(name, PJRT_NamedValue_kInt64);
+  value.int64_value = number;
+  return value;
+}
+
 // `topology` outlives what is returned.
 std::vector<PJRT_NamedValue> CreateOptions(const ClientOptions& options,
                                            const std::string& topology) {
   std::vector<PJRT_NamedValue> values;
   if (IsCpu(options)) {
-    values.push_back(NamedValue("cpu_device_count", PJRT_NamedValue_kInt64));
-    values.back().int64_value = options.device_count;
+    values.push_back(NamedNumber("cpu_device_count", options.device_count));
   } else if (options.platform == "cuda") {
     values.push_back(NamedValue("preallocate", PJRT_NamedValue_kBool));
     values.back().bool_value = false;
+    if (options.processes > 1) {
+      values.push_back(NamedNumber("num_nodes", options.processes));
+      values.push_back(NamedNumber("node_id", options.rank));
+    }
     if (options.solo) {
       values.push_back(NamedValue("enable_mock_nccl", PJRT_NamedValue_kBool));
       values.back().bool_value = true;
-      values.push_back(NamedValue("num_nodes", PJRT_NamedValue_kInt64));
-      values.back().int64_value = options.device_count;
-      values.push_back(NamedValue("node_id", PJRT_NamedValue_kInt64));
-      values.back().int64_value = 0;
+      values.push_back(NamedNumber("num_nodes", options.device_count));
+      values.push_back(NamedNumber("node_id", 0));
       values.push_back(
           NamedValue("mock_gpu_topology", PJRT_NamedValue_kString));
       values.back().string_value = topology.c_str();
@@ -83,6 +137,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
   Padded<PJRT_Client_Create_Args> args;
   args->create_options = values.data();
   args->num_options = values.size();
+  if (options.store != nullptr) SetStore(options.store, args.get());
   const absl::Status status =
       MESHWRIGHT_PJRT(plugin->api(), PJRT_Client_Create, args);
   if (!status.ok()) {
@@ -90,8 +145,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
         absl::StrCat("the plugin ", plugin->path(),
                      " finds no device it can use: ", status.message()));
   }
-  auto client = std::unique_ptr<Client>(
-      new Client(std::move(plugin), args->client, options.solo));
+  auto client = std::unique_ptr<Client>(new Client(
+      std::move(plugin), args->client, options.solo, options.processes > 1));
   RETURN_IF_ERROR(client->Describe());
   if (client->device_count() < options.device_count) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -126,8 +181,8 @@ absl::Status Client::Describe() {
       devices->addressable_devices,
       devices->addressable_devices + devices->num_addressable_devices);
   std::vector<PJRT_Device*> all = devices_;
-  if (solo_) {
-    devices_.resize(1);
+  if (solo_) devices_.resize(1);
+  if (solo_ || is_spread_) {
     Padded<PJRT_Client_Devices_Args> global;
     global->client = client_;
     RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_Client_Devices, global));
@@ -142,7 +197,7 @@ absl::Status Client::Describe() {
     id->device_description = description->device_description;
     RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_DeviceDescription_Id, id));
     device_ids_.push_back(id->id);
-    if (!device_kind_.empty()) continue;
+    if (device != devices_.front()) continue;
     Padded<PJRT_DeviceDescription_Kind_Args> kind;
     kind->device_description = description->device_description;
     RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_DeviceDescription_Kind, kind));
@@ -153,6 +208,12 @@ absl::Status Client::Describe() {
         MESHWRIGHT_PJRT(api, PJRT_DeviceDescription_ToString, text));
     device_name_.assign(text->to_string, text->to_string_size);
   }
+  if (devices_.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the plugin ", plugin_->path(), " finds no device here"));
+  }
+  const auto first = std::find(all.begin(), all.end(), devices_.front());
+  first_resident_ = static_cast<int>(first - all.begin());
   return absl::OkStatus();
 }
 

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "worker/pjrt/buffer.h"
 #include "worker/pjrt/executable.h"
+#include "worker/pjrt/key_value_store.h"
 #include "worker/pjrt/plugin.h"
 
 struct PJRT_Client;
@@ -34,6 +35,11 @@ struct ClientOptions {
   // program and runs the first device's part, with communication switched off.
   // Its results are undefined.
   bool solo = false;
+  // The mesh is spread over so many processes, each with a client; this is the
+  // one of this rank. They meet through the store, which outlives the client.
+  int rank = 0;
+  int processes = 1;
+  KeyValueStore* store = nullptr;
 };
 
 // XLA's debug options by name, as text.
@@ -52,9 +58,12 @@ class Client {
   const std::string& platform_name() const { return platform_name_; }
   const std::string& platform_version() const { return platform_version_; }
   const std::string& device_kind() const { return device_kind_; }
-  const std::string& device_name() const { return device_name_; }  // the first
-  // Of the mesh. Of those `resident_count` are here: all, or one alone.
+  // Of the first that is here.
+  const std::string& device_name() const { return device_name_; }
+  // Of the mesh. Of those `resident_count` are here, from `first_resident` on:
+  // all, one alone, or those of this process.
   int device_count() const { return static_cast<int>(device_ids_.size()); }
+  int first_resident() const { return first_resident_; }
   bool is_solo() const { return solo_; }
   int resident_count() const { return static_cast<int>(devices_.size()); }
 
@@ -77,13 +86,19 @@ class Client {
   absl::StatusOr<Buffer> Upload(const HostArray& array, int device) const;
 
  private:
-  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client, bool solo)
-      : plugin_(std::move(plugin)), client_(client), solo_(solo) {}
+  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client, bool solo,
+         bool is_spread)
+      : plugin_(std::move(plugin)),
+        client_(client),
+        solo_(solo),
+        is_spread_(is_spread) {}
   absl::Status Describe();
 
   std::shared_ptr<const Plugin> plugin_;
   PJRT_Client* client_;
   bool solo_;
+  bool is_spread_;  // over processes
+  int first_resident_ = 0;
   std::vector<PJRT_Device*> devices_;  // that are here
   std::vector<int> device_ids_;        // of all
   std::string platform_name_;

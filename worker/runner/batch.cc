@@ -206,23 +206,46 @@ absl::Status Batch::Compare(
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Batch::Load(
+    const v1::Program& program) const {
+  if (!agreement_.is_alone() &&
+      program.num_partitions() != client_.device_count()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the program has ", program.num_partitions(),
+                     " partitions, and a gang runs it on all of its ",
+                     client_.device_count(), " devices"));
+  }
+  return BenchmarkedProgram::Load(client_, executables_, program);
+}
+
 Batch::BenchmarkedPrograms Batch::Compile(int begin, int end) {
   const CompilePeriod period(options_.quiet, events_);
   std::vector<std::unique_ptr<BenchmarkedProgram>> compiled(end - begin);
+  std::vector<absl::Status> statuses(end - begin);
+  const auto report = [&](int i) {
+    const v1::Program& program = request_.programs(begin + i);
+    if (!statuses[i].ok()) {
+      events_.Result(
+          MakeFailureRow(program.key(), v1::COMPILE_FAILED, statuses[i]));
+      compiled[i] = nullptr;
+    } else if (program.compile_only()) {
+      events_.Result(Row(*compiled[i]));
+    }
+  };
   const auto compile = [&](int i) {
     const v1::Program& program = request_.programs(begin + i);
     if (request_.has_sequence() && program.compile_only()) return;
     events_.Started(program.key(), Started::COMPILE);
-    auto loaded = BenchmarkedProgram::Load(client_, executables_, program);
-    if (loaded.ok()) {
-      if (program.compile_only()) events_.Result(Row(**loaded));
-      compiled[i] = *std::move(loaded);
-    } else {
-      events_.Result(
-          MakeFailureRow(program.key(), v1::COMPILE_FAILED, loaded.status()));
-    }
+    auto loaded = Load(program);
+    statuses[i] = loaded.status();
+    if (loaded.ok()) compiled[i] = *std::move(loaded);
+    if (agreement_.is_alone()) report(i);
   };
   base::ParallelFor(end - begin, compile, options_.compile_threads);
+  for (int i = 0; i < end - begin && !agreement_.is_alone(); ++i) {
+    statuses[i] = agreement_.Agree(statuses[i]);
+    report(i);
+  }
   std::erase_if(compiled,
                 [](const std::unique_ptr<BenchmarkedProgram>& loaded) {
                   return loaded == nullptr || loaded->program().compile_only();
@@ -288,7 +311,8 @@ void Batch::Prepare(TimedProgram& program, int buffer_sets) {
   BenchmarkedProgram& loaded = *program.loaded;
   const std::string& key = loaded.program().key();
   events_.Started(key, Started::MEASURE);
-  absl::Status status = loaded.UploadInputs(client_, inputs_, buffer_sets);
+  absl::Status status =
+      agreement_.Agree(loaded.UploadInputs(client_, inputs_, buffer_sets));
   if (!status.ok()) {
     return Fail(
         program,
@@ -301,11 +325,14 @@ void Batch::Prepare(TimedProgram& program, int buffer_sets) {
   const bool compared =
       request_.has_reference() && !loaded.program().timed_only();
   const auto outputs = loaded.RunAndRead(compared, took);
-  if (!outputs.ok()) return Fail(program, v1::CRASHED, outputs.status());
-  if (took > protocol_.time_limit) {
+  absl::StatusOr<timing::Sample> run = timing::Sample{took, took};
+  if (!outputs.ok()) run = outputs.status();
+  run = agreement_.Agree(run);
+  if (!run.ok()) return Fail(program, v1::CRASHED, run.status());
+  if (run->wall > protocol_.time_limit) {
     return Fail(program, v1::TIMED_OUT,
-                absl::DeadlineExceededError(
-                    absl::StrCat("one run took ", absl::FormatDuration(took))));
+                absl::DeadlineExceededError(absl::StrCat(
+                    "one run took ", absl::FormatDuration(run->wall))));
   }
   if (compared) {
     const auto difference = runner::Compare(*outputs, reference_);
@@ -323,7 +350,10 @@ void Batch::Learn(TimedProgram& program) {
   BenchmarkedProgram& loaded = *program.loaded;
   events_.Started(loaded.program().key(), Started::MEASURE);
   // A collector tells; those of a device that is alone are estimated.
-  if (options_.kernels != nullptr || client_.is_solo()) return;
+  if (options_.kernels != nullptr || client_.is_solo() ||
+      !agreement_.is_alone()) {
+    return;
+  }
   const absl::Status status = collective_timer_.Learn(
       loaded.collectives(), loaded.program().num_partitions());
   if (!status.ok()) Fail(program, v1::CRASHED, status);
@@ -340,7 +370,7 @@ void Batch::Fail(TimedProgram& program, v1::Outcome outcome,
 const Anchors* Batch::GetAnchors() {
   // An accelerator's sensors tell how fast it was; a small program launched
   // from the host would tell of the host.
-  if (options_.kernels != nullptr) return nullptr;
+  if (options_.kernels != nullptr || !agreement_.is_alone()) return nullptr;
   if (!std::exchange(anchors_tried_, true)) {
     auto anchors = Anchors::Load(client_, client_.resident_count());
     if (anchors.ok()) anchors_ = *std::move(anchors);
@@ -353,6 +383,7 @@ void Batch::Time(std::vector<TimedProgram>& programs,
   const TimingContext context{.protocol = protocol_,
                               .collectives = collective_timer_,
                               .events = events_,
+                              .agreement = agreement_,
                               .anchors = GetAnchors(),
                               .progress = options_.progress,
                               .sensors = options_.sensors,

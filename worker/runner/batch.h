@@ -15,6 +15,9 @@
 // programs are timed, beside the timed_only programs. Its compile_only programs
 // are left out, because an earlier child died in them. Events before and after
 // each step tell the parent where a child died.
+// A member of a gang agrees with the others after every step that may fail on
+// one alone (agreement.h). It has no anchors, collectives of its own or
+// collectors: what these run, the others would have to run, too.
 // Threads: one; compiles on a pool of its own.
 // Where a reference needs more memory than its devices have, every program's
 // row says so (ProfileResult.reference_too_large).
@@ -35,6 +38,7 @@
 #include "worker/collect/kernel_watch.h"
 #include "worker/devices/sensors.h"
 #include "worker/pjrt/client.h"
+#include "worker/runner/agreement.h"
 #include "worker/runner/anchors.h"
 #include "worker/runner/benchmarked_program.h"
 #include "worker/runner/collective_timer.h"
@@ -60,6 +64,7 @@ struct BatchOptions {
   sandbox::ProgressPage* progress = nullptr;
   const devices::Sensors* sensors = nullptr;  // null: there are none
   collect::KernelWatch* kernels = nullptr;    // null: nothing tells of kernels
+  GangLine* gang = nullptr;        // to the other members; null: alone
   std::string executables_folder;  // of the batch; empty: none is kept
   std::string machine_notes;       // for the rows
 };
@@ -100,6 +105,8 @@ class Batch {
   absl::Status Compare(
       const std::vector<std::optional<pjrt::HostArray>>& results,
       const std::vector<std::optional<pjrt::HostArray>>& reference);
+  absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Load(
+      const v1::Program& program) const;
   BenchmarkedPrograms Compile(int begin, int end);
   void MeasureInGroups(BenchmarkedPrograms loaded_programs);
   void MeasureGroup(BenchmarkedPrograms loaded_programs);
@@ -120,6 +127,7 @@ class Batch {
   const timing::Protocol& protocol_;
   const pjrt::Client& client_;
   const BatchOptions options_;
+  const Agreement agreement_{options_.gang};
   Patience patience_{options_.quiet.calm_limit};
   sandbox::EventWriter& events_;
   CollectiveTimer collective_timer_;

@@ -129,7 +129,8 @@ absl::Status BenchmarkedProgram::Upload(const pjrt::Client& client,
                                         const pjrt::HostArray& whole) {
   const TileAssignment& tiling = inputs_[sets_.front().front().size()];
   for (int device = 0; device < executable_->device_count(); ++device) {
-    const pjrt::HostArray shard = Cut(whole, tiling, device);
+    const pjrt::HostArray shard =
+        Cut(whole, tiling, client.first_resident() + device);
     for (auto& set : sets_) {
       auto buffer = client.Upload(shard, device);
       if (!buffer.ok()) return buffer.status();
@@ -201,7 +202,8 @@ absl::StatusOr<std::vector<pjrt::HostArray>> BenchmarkedProgram::RunAndRead(
   auto execution = Run(0);
   if (!execution.ok()) return execution.status();
   took = execution->wall_time;
-  // One device of several has no whole outputs, and not even its part is right.
+  // A part of the devices has no whole outputs; of one that stands for several
+  // not even its part is right.
   if (resident_devices_ < program_.num_partitions()) {
     return std::vector<pjrt::HostArray>();
   }

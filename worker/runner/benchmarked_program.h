@@ -81,7 +81,7 @@ class BenchmarkedProgram {
   absl::StatusOr<pjrt::Execution> Run(int buffer_set);
   // One run whose outputs are read back. A NaN in them is an error, unless they
   // are for a comparison, where it is a value. `took`: of the run alone. None
-  // is read where one device stands for several.
+  // is read where not all devices of the program are here.
   absl::StatusOr<std::vector<pjrt::HostArray>> RunAndRead(bool for_comparison,
                                                           absl::Duration& took);
 

@@ -73,7 +73,7 @@ void GroupTiming::Run(bool together) {
 absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
                                   const timing::Turn& turn) {
   const int count = static_cast<int>(programs_.size());
-  return rounds.Execute([&](int set) -> absl::StatusOr<timing::Sample> {
+  const auto run_once = [&](int set) -> absl::StatusOr<timing::Sample> {
     absl::StatusOr<pjrt::Execution> run;
     if (turn.program >= count) {
       if (context_.progress != nullptr) context_.progress->BeginOtherRun();
@@ -87,7 +87,9 @@ absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
     }
     RETURN_IF_ERROR(run.status());
     return timing::Sample{run->wall_time, run->cpu_time};
-  });
+  };
+  return rounds.Execute(
+      run_once, [&](const auto& own) { return context_.agreement.Agree(own); });
 }
 
 void GroupTiming::WatchKernels() {

@@ -16,6 +16,7 @@
 #include "proto/v1/profile.pb.h"
 #include "worker/collect/kernel_watch.h"
 #include "worker/devices/sensors.h"
+#include "worker/runner/agreement.h"
 #include "worker/runner/anchors.h"
 #include "worker/runner/benchmarked_program.h"
 #include "worker/runner/collective_timer.h"
@@ -46,6 +47,7 @@ struct TimingContext {
   const timing::Protocol& protocol;
   const CollectiveTimer& collectives;
   sandbox::EventWriter& events;
+  const Agreement& agreement;
   const Anchors* anchors = nullptr;
   sandbox::ProgressPage* progress = nullptr;
   const devices::Sensors* sensors = nullptr;

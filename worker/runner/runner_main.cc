@@ -28,8 +28,10 @@
 #include "worker/devices/machine.h"
 #include "worker/devices/sensors.h"
 #include "worker/devices/timing_lock.h"
+#include "worker/runner/agreement.h"
 #include "worker/runner/allocator.h"
 #include "worker/runner/batch.h"
+#include "worker/runner/gang_line.h"
 #include "worker/sandbox/progress_page.h"
 #include "worker/sandbox/restrictions.h"
 
@@ -208,10 +210,28 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   client_options.platform = device.platform();
   client_options.device_count = device.device_count();
   client_options.solo = device.solo();
+  std::unique_ptr<GangLine> line;  // outlives the client
+  if (request.has_gang()) {
+    if (on_cpu) {
+      return absl::UnimplementedError(
+          "the CPU plugin does not join the devices of several processes");
+    }
+    line = std::make_unique<GangLine>(request.gang(), events, STDIN_FILENO);
+    client_options.rank = line->rank();
+    client_options.processes = line->size();
+    client_options.store = line.get();
+    RETURN_IF_ERROR(line->AwaitGo());
+  }
   ASSIGN_OR_RETURN(const auto client,
                    pjrt::Client::Create(plugin, client_options));
   if (client->platform_name() != "cpu") protocol.slow_share = 0;
   BatchOptions options = ChooseOptions(arguments, *client);
+  options.gang = line.get();
+  if (line != nullptr) {
+    ASSIGN_OR_RETURN(options.free_bytes,
+                     Agreement(line.get()).FindSmallest(options.free_bytes));
+    options.device_bytes = options.free_bytes;
+  }
   // Reading all of the plugin takes a while: only for who asks for no more.
   ASSIGN_OR_RETURN(
       v1::RunnerEvent ready,
@@ -244,7 +264,7 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   std::vector<std::string> notes;
   collect::KernelWatch kernels(
       collect::FindCollectors(plugin, client->platform_name(), notes));
-  if (!kernels.is_empty()) options.kernels = &kernels;
+  if (!kernels.is_empty() && line == nullptr) options.kernels = &kernels;
   for (const std::string& note : notes) std::cerr << note << "\n";
   options.executables_folder = arguments.executables;
   options.quiet.lock = lock.get();

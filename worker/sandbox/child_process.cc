@@ -75,7 +75,7 @@ std::string LastMessage(absl::string_view messages) {
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(
     const std::vector<std::string>& arguments,
-    const std::vector<std::string>& environment, int shared_file) {
+    const std::vector<std::string>& environment, int shared_file, int input) {
   std::unique_ptr<ChildProcess> child(new ChildProcess());
   int results = -1;
   int messages = -1;
@@ -90,7 +90,11 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(
   const std::vector<char*> variables = Pointers(environment);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  if (input >= 0) {
+    posix_spawn_file_actions_adddup2(&files, input, 0);
+  } else {
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  }
   posix_spawn_file_actions_adddup2(&files, messages, 1);
   posix_spawn_file_actions_adddup2(&files, messages, 2);
   posix_spawn_file_actions_adddup2(&files, results, 3);

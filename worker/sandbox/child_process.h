@@ -1,7 +1,8 @@
 // ChildProcess: a child that writes a result stream, watched by its parent.
 //
 // Concept: the child's file 3 is a pipe to us, its messages (stdout, stderr)
-// are another; its stdin is empty. A file that it shares with us is its file 4.
+// are another; its stdin is empty, or the file that it is given. A file that it
+// shares with us is its file 4.
 // It has no other file of ours.
 // It has a process group of its own, so that a person's Ctrl-C reaches the
 // parent alone. Errors: those of errno where a pipe, the program or poll fails.
@@ -32,10 +33,11 @@ class ChildProcess {
   static constexpr absl::Duration kPatience = absl::Seconds(10);
 
   // `arguments[0]` is the program. `environment`: "NAME=value", all of it.
-  // `shared_file`: below 0, none. kNotFound, kPermissionDenied, ...
+  // `shared_file`, `input`: below 0, none. kNotFound, kPermissionDenied, ...
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Spawn(
       const std::vector<std::string>& arguments,
-      const std::vector<std::string>& environment, int shared_file = -1);
+      const std::vector<std::string>& environment, int shared_file = -1,
+      int input = -1);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -27,14 +27,19 @@ absl::StatusOr<std::unique_ptr<EventWriter>> EventWriter::Open(
 
 EventWriter::~EventWriter() { close(file_); }
 
-void EventWriter::Write(const v1::RunnerEvent& event) {
+std::string Frame(const google::protobuf::MessageLite& message) {
   using google::protobuf::io::CodedOutputStream;
-  const std::string body = event.SerializeAsString();
+  const std::string body = message.SerializeAsString();
   uint8_t length[10];
   const uint8_t* end = CodedOutputStream::WriteVarint32ToArray(
       static_cast<uint32_t>(body.size()), length);
   std::string record(reinterpret_cast<const char*>(length), end - length);
   record += body;
+  return record;
+}
+
+void EventWriter::Write(const v1::RunnerEvent& event) {
+  const std::string record = Frame(event);
   std::string_view left = record;
   const std::lock_guard<std::mutex> lock(mutex_);
   while (!left.empty() && status_.ok()) {
@@ -67,10 +72,11 @@ absl::Status EventWriter::status() const {
   return status_;
 }
 
-absl::StatusOr<std::vector<v1::RunnerEvent>> EventParser::Feed(
+template <typename Message>
+absl::StatusOr<std::vector<Message>> MessageParser<Message>::Feed(
     std::string_view bytes) {
   pending_ += bytes;
-  std::vector<v1::RunnerEvent> events;
+  std::vector<Message> messages;
   size_t start = 0;
   while (true) {
     uint32_t length = 0;
@@ -85,17 +91,21 @@ absl::StatusOr<std::vector<v1::RunnerEvent>> EventParser::Feed(
       }
     }
     if ((!complete && at - start >= 5) || length > kLargestEvent) {
-      return absl::DataLossError("the runner's result stream is damaged");
+      return absl::DataLossError("the runner's stream is damaged");
     }
     if (!complete || pending_.size() - at < length) break;
-    v1::RunnerEvent& event = events.emplace_back();
-    if (!event.ParseFromArray(pending_.data() + at, static_cast<int>(length))) {
-      return absl::DataLossError("the runner's result stream is damaged");
+    Message& message = messages.emplace_back();
+    if (!message.ParseFromArray(pending_.data() + at,
+                                static_cast<int>(length))) {
+      return absl::DataLossError("the runner's stream is damaged");
     }
     start = at + length;
   }
   pending_.erase(0, start);
-  return events;
+  return messages;
 }
+
+template class MessageParser<v1::RunnerEvent>;
+template class MessageParser<v1::GangMessage>;
 
 }  // namespace meshwright::worker::sandbox

@@ -1,5 +1,6 @@
-// The result stream between meshwright-runner and its parent: RunnerEvents,
-// each behind its length as a varint. docs/formats/job-file.md tells the rest.
+// The streams between meshwright-runner and its parent: messages, each behind
+// its length as a varint. Results are RunnerEvents; a member of a gang is told
+// GangMessages. docs/formats/job-file.md tells the rest.
 #ifndef MESHWRIGHT_WORKER_SANDBOX_EVENT_STREAM_H_
 #define MESHWRIGHT_WORKER_SANDBOX_EVENT_STREAM_H_
 
@@ -45,16 +46,23 @@ class EventWriter {
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Takes the stream in pieces of any size. A last event that was cut off by a
+// A message as it travels.
+std::string Frame(const google::protobuf::MessageLite& message);
+
+// Takes the stream in pieces of any size. A last message that was cut off by a
 // crash is never returned.
-class EventParser {
+template <typename Message>
+class MessageParser {
  public:
-  // Errors: kDataLoss for bytes that are no events; nothing follows.
-  absl::StatusOr<std::vector<v1::RunnerEvent>> Feed(std::string_view bytes);
+  // Errors: kDataLoss for bytes that are no messages; nothing follows.
+  absl::StatusOr<std::vector<Message>> Feed(std::string_view bytes);
 
  private:
   std::string pending_;
 };
+
+using EventParser = MessageParser<v1::RunnerEvent>;
+using GangMessageParser = MessageParser<v1::GangMessage>;
 
 }  // namespace meshwright::worker::sandbox
 

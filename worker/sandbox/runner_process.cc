@@ -1,7 +1,9 @@
 #include "worker/sandbox/runner_process.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -58,6 +60,49 @@ std::string ScratchFolder() {
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
+// Both ends of a line to a member's runner.
+struct Line {
+  int own = -1;
+  int childs = -1;
+  ~Line() {
+    CloseChilds();
+    if (own >= 0) close(own);
+  }
+  absl::Status Open() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+      return absl::ErrnoToStatus(errno, "cannot make a line to the runner");
+    }
+    own = ends[0];
+    // Clear of the child's files.
+    childs = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+    close(ends[1]);
+    return absl::OkStatus();
+  }
+  void CloseChilds() {
+    if (childs >= 0) close(childs);
+    childs = -1;
+  }
+};
+
+// Ends the writing before the line goes.
+class OpenInbox {
+ public:
+  OpenInbox(GangInbox* inbox, int socket) : inbox_(inbox), socket_(socket) {
+    if (inbox_ != nullptr) inbox_->Open(socket);
+  }
+  ~OpenInbox() {
+    shutdown(socket_, SHUT_RDWR);  // ends a write that blocks
+    if (inbox_ != nullptr) inbox_->Close();
+  }
+  OpenInbox(const OpenInbox&) = delete;
+  OpenInbox& operator=(const OpenInbox&) = delete;
+
+ private:
+  GangInbox* const inbox_;
+  const int socket_;
+};
+
 // How one child ended.
 struct Ending {
   bool finished = false;  // it said so itself; `error` may be set
@@ -92,6 +137,7 @@ class BatchRun {
   bool TakesTurns();
   bool IsLastDeath(const std::string& key, v1::Outcome outcome);
   void ReadDeath(const ChildProcess& child, Ending& ending);
+  static std::string Why(const Ending& ending);
   absl::Status Blame(const v1::RunnerRequest& rest, const Ending& ending);
   v1::RunnerRequest Rest() const;
 
@@ -149,6 +195,10 @@ absl::Status BatchRun::Run() {
                           : absl::UnavailableError(ending.error);
     }
     if (ending.finished && open_.empty()) break;
+    if (request_.has_gang()) {
+      if (open_.empty()) break;
+      return absl::UnavailableError(absl::StrCat("the runner ", Why(ending)));
+    }
     if (ending.finished && failed_) continue;
     RETURN_IF_ERROR(Blame(rest, ending));
     if (open_.empty()) break;
@@ -163,6 +213,7 @@ v1::RunnerRequest BatchRun::Rest() const {
   v1::RunnerRequest rest;
   *rest.mutable_device() = request_.device();
   *rest.mutable_options() = request_.options();
+  if (request_.has_gang()) *rest.mutable_gang() = request_.gang();
   if (request_.has_reference()) {
     *rest.mutable_reference() = request_.reference();
   }
@@ -194,11 +245,17 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
   arguments.insert(arguments.end(),
                    {"--executables", folder_->path(), "--progress",
                     absl::StrCat(ChildProcess::kSharedFile)});
+  Line line;
+  if (request_.has_gang()) RETURN_IF_ERROR(line.Open());
+  // Declared before the child: it closes when that is dead.
+  std::optional<OpenInbox> inbox;
   ASSIGN_OR_RETURN(
       const auto child,
       ChildProcess::Spawn(arguments,
                           MakeRunnerEnvironment(request_.options().xla_flags()),
-                          progress_->file()));
+                          progress_->file(), line.childs));
+  line.CloseChilds();
+  if (request_.has_gang()) inbox.emplace(options_.inbox, line.own);
   if (memory_.ok()) {
     const absl::Status added = (*memory_)->Add(child->pid());
     if (!added.ok()) memory_ = added;
@@ -251,7 +308,7 @@ bool BatchRun::IsLastDeath(const std::string& key, v1::Outcome outcome) {
 // fault. Not in a sequence, where others read what it did not make.
 bool BatchRun::IsTriedAgain(const v1::ProfileResult& result) {
   if (result.outcome() != v1::CRASHED || request_.has_sequence() ||
-      IsLastDeath(result.key(), v1::CRASHED)) {
+      request_.has_gang() || IsLastDeath(result.key(), v1::CRASHED)) {
     return false;
   }
   failed_ = true;
@@ -308,7 +365,12 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
       if (!std::exchange(compared_sent_, true)) on_event_(event);
       break;
     case v1::RunnerEvent::kWaiting:
+    case v1::RunnerEvent::kAtGate:  // it waits for the other members
+    case v1::RunnerEvent::kGet:
       deadline_ = absl::Now() + kLongestWait;
+      on_event_(event);
+      break;
+    case v1::RunnerEvent::kPut:
       on_event_(event);
       break;
     case v1::RunnerEvent::kFinished:
@@ -316,19 +378,19 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
       ending.error = event.finished().error();
       ending.final = event.finished().final();
       break;
-    case v1::RunnerEvent::kAtGate:
-    case v1::RunnerEvent::kPut:
-    case v1::RunnerEvent::kGet:
     case v1::RunnerEvent::EVENT_NOT_SET:
       break;
   }
 }
 
+std::string BatchRun::Why(const Ending& ending) {
+  if (ending.late) return "gave no sign of life in time";
+  return ending.reason.empty() ? "ended early" : ending.reason;
+}
+
 absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
                              const Ending& ending) {
-  const std::string reason =
-      ending.late ? "gave no sign of life in time"
-                  : (ending.reason.empty() ? "ended early" : ending.reason);
+  const std::string reason = Why(ending);
   if (!started_.has_value()) {
     return absl::UnavailableError(
         absl::StrCat("the runner, before its first program, ", reason));

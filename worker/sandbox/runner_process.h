@@ -15,18 +15,24 @@
 //     ▲                    │ death, deadline
 //     └── the rest ◀── row for the guilty program
 //
+// A member of a gang has one child: where that dies, the batch is over, because
+// the other members have met this one alone. It is told what comes into
+// `inbox`.
+//
 // Confinement: the child restricts itself (restrictions.h) and gets a memory
 // group (memory_group.h), a stated environment (environment.h) and a folder of
 // its own (base/private_folder.h). Ready names each measure, and whether it
 // holds; a machine that refuses one still measures.
 // In → Out: `on_event` gets Ready once, every Started and Waiting, exactly one
-// Result per program, and Finished last if the batch was done.
+// Result per program, and Finished last if the batch was done. Of a member of a
+// gang also AtGate, Put and Get.
 // Threads: RunBatch blocks its thread, which must live until it returns;
 // `on_event` and `on_child` are called on it. The stop token may be used from
 // any thread.
 // Errors: kFailedPrecondition when the devices, the plugin or the reference
 // run fail (one sentence; no use to retry). kUnavailable when the plugin fails
-// inside or the runner dies before its first program. kCancelled after a stop.
+// inside or the runner dies before its first program, of a member of a gang
+// whenever it dies. kCancelled after a stop.
 // kResourceExhausted when the job file does not fit the disk, kAborted when a
 // child does not die (undead.h), kNotFound without a runner, kInvalidArgument
 // for two programs of one key.
@@ -42,6 +48,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/v1/job.pb.h"
+#include "worker/sandbox/gang_inbox.h"
 
 namespace meshwright::worker::sandbox {
 
@@ -49,6 +56,8 @@ struct RunOptions {
   std::string runner_path;     // empty: FindRunner()
   std::string scratch_folder;  // for job files; empty: $TMPDIR or /tmp
   std::stop_token stop;
+  // For a request with a gang, whose place it is; null: no coordinator speaks.
+  GangInbox* inbox = nullptr;
   int compile_threads = 0;  // 0: the runner chooses
   // A child may be silent for the limit of its phase and this much more.
   absl::Duration grace = absl::Seconds(10);

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "base/rpc/channel_security.h"
 #include "proto/v1/job.pb.h"
+#include "worker/sandbox/gang_inbox.h"
 
 namespace meshwright::worker {
 
@@ -22,6 +23,12 @@ using BatchFunction = std::function<absl::Status(
     const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
     std::stop_token stop)>;
 
+// The same for a request with a gang, whose runner is told what comes into the
+// inbox.
+using MemberFunction = std::function<absl::Status(
+    const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
+    std::stop_token stop, sandbox::GangInbox* inbox)>;
+
 struct WorkerDependencies {
   // One, or several over one store, with commas between them.
   std::string coordinator_address;
@@ -31,6 +38,7 @@ struct WorkerDependencies {
   // device_count: the maximum of devices per program.
   v1::DeviceSpec devices;
   BatchFunction run_batch;
+  MemberFunction run_member;  // empty: this worker joins no gangs
   // The fault of the machine, for which nothing can be measured on it; empty:
   // none. Asked after every batch, and now and then while there is something.
   std::function<std::string()> find_fault = [] { return std::string(); };

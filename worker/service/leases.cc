@@ -59,6 +59,20 @@ void Leases::Connect(const v1::Welcome& welcome, Send send) {
 void Leases::Disconnect() {
   base::MutexLock lock(&mutex_);
   send_ = nullptr;
+  for (Lease& lease : leases_) {
+    if (lease.inbox == nullptr) continue;
+    lease.is_dropped = true;
+    StopOne(lease);
+  }
+  Forget();
+}
+
+void Leases::Tell(const std::string& id, const v1::GangMessage& message) {
+  base::MutexLock lock(&mutex_);
+  Lease* const lease = Find(id);
+  if (lease != nullptr && lease->inbox != nullptr) {
+    lease->inbox->Deliver(message);
+  }
 }
 
 void Leases::Take(v1::JobBatch batch) {
@@ -72,6 +86,9 @@ void Leases::Take(v1::JobBatch batch) {
   lease.plan = batch.plan();
   lease.traceparent = batch.traceparent();
   lease.request = std::move(*batch.mutable_request());
+  if (lease.request.has_gang()) {
+    lease.inbox = std::make_unique<sandbox::GangInbox>();
+  }
   while (leases_.size() > kMaxKept && leases_.front().is_over) {
     leases_.pop_front();
   }
@@ -173,17 +190,15 @@ void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
                               .traceparent = lease->traceparent});
   base::LogInfo("lease ", lease->id, ": ", request.programs_size(),
                 " programs");
-  const absl::Status status = dependencies_.run_batch(
-      request,
-      [&](const v1::RunnerEvent& event) {
-        if (event.has_finished()) return;
-        base::MutexLock lock(&mutex_);
-        if (event.has_result() || event.has_compared()) {
-          lease->reported.push_back(event);
-        }
-        if (!lease->is_dropped) Report(lease->id, event);
-      },
-      lease->stop.get_token());
+  const auto on_event = [&](const v1::RunnerEvent& event) {
+    if (event.has_finished()) return;
+    base::MutexLock lock(&mutex_);
+    if (event.has_result() || event.has_compared()) {
+      lease->reported.push_back(event);
+    }
+    if (!lease->is_dropped) Report(lease->id, event);
+  };
+  const absl::Status status = RunRequest(*lease, request, on_event);
   base::LogInfo("lease ", lease->id, ": ", status.ToString());
   std::string fault = dependencies_.find_fault();
   base::MutexLock lock(&mutex_);
@@ -195,6 +210,19 @@ void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
   running_ = nullptr;
   End(*lease, status);
   Forget();
+}
+
+absl::Status Leases::RunRequest(const Lease& lease,
+                                const v1::RunnerRequest& request,
+                                const OnRunnerEvent& on_event) {
+  const std::stop_token stop = lease.stop.get_token();
+  if (lease.inbox == nullptr) {
+    return dependencies_.run_batch(request, on_event, stop);
+  }
+  if (!dependencies_.run_member) {
+    return absl::UnimplementedError("it joins no gangs");
+  }
+  return dependencies_.run_member(request, on_event, stop, lease.inbox.get());
 }
 
 void Leases::LookForFaults() {

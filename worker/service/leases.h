@@ -9,6 +9,7 @@
 //                           │
 //                           └── Cancel, or silence for the lease time: stopped
 //
+// A lease of a gang ends with the connection: the other members do not wait.
 // Silence is that of the coordinator. It counts alike, and gives the programs
 // to another worker then; results there are so far are handed in anyway.
 // Threads: all methods from any thread. Batches run on a thread of its own, one
@@ -19,6 +20,7 @@
 
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -59,6 +61,9 @@ class Leases {
   void Cancel(const std::string& lease) ABSL_LOCKS_EXCLUDED(mutex_);
   // Its results are stored: it is forgotten.
   void Acknowledge(const std::string& lease) ABSL_LOCKS_EXCLUDED(mutex_);
+  // For the runner of a lease of a gang; of another lease: nothing.
+  void Tell(const std::string& lease, const v1::GangMessage& message)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // It lives.
   void Hear(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -88,6 +93,8 @@ class Leases {
     bool is_over = false;
     bool is_dropped = false;  // the coordinator does not want it
     std::stop_source stop;
+    // Of a gang: for its runner.
+    std::unique_ptr<sandbox::GangInbox> inbox;
   };
 
   Lease* Find(const std::string& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -96,6 +103,8 @@ class Leases {
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   void RunBatch(Lease* lease, v1::RunnerRequest request)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status RunRequest(const Lease& lease, const v1::RunnerRequest& request,
+                          const OnRunnerEvent& on_event);
   void ReportFault() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Report(const std::string& lease, const v1::RunnerEvent& event)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

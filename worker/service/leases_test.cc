@@ -169,6 +169,53 @@ TEST_F(LeasesTest, ABatchRunsOnThroughALostConnection) {
   EXPECT_THAT(Held(), IsEmpty());
 }
 
+TEST_F(LeasesTest, ALeaseOfAGangEndsWithTheConnection) {
+  Heard first, second;
+  base::Mutex mutex;
+  dependencies_.run_member =
+      [&](const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
+          const std::stop_token& stop, sandbox::GangInbox* inbox) {
+        EXPECT_NE(inbox, nullptr);
+        EXPECT_EQ(request.gang().rank(), 1);
+        v1::RunnerEvent event;
+        event.mutable_result()->set_key("a");
+        on_event(event);
+        bool is_stopped = false;
+        const std::stop_callback wake(stop, [&] {
+          base::MutexLock lock(&mutex);
+          is_stopped = true;
+        });
+        base::MutexLock lock(&mutex);
+        mutex.Await(absl::Condition(&is_stopped));
+        return absl::CancelledError("the batch was stopped");
+      };
+  Connect(&first);
+  v1::JobBatch batch;
+  batch.set_job_id("7.1");
+  batch.mutable_request()->add_programs()->set_key("a");
+  batch.mutable_request()->mutable_gang()->set_rank(1);
+  leases_->Take(std::move(batch));
+  leases_->Tell("7.1", v1::GangMessage());
+  leases_->Tell("7.2", v1::GangMessage());  // no lease of this worker
+  EXPECT_THAT(first.Await(1), ElementsAre("7.1 a"));
+  leases_->Disconnect();
+  EXPECT_THAT(Held(), IsEmpty());
+  Connect(&second);
+  Take("7.2", {"b"});  // the next one runs when it has ended
+  batches_.Step(1);
+  EXPECT_THAT(second.Await(2), ElementsAre("7.2 b", "7.2 finished"));
+}
+
+TEST_F(LeasesTest, AWorkerThatJoinsNoGangsSaysSo) {
+  Heard heard;
+  Connect(&heard);
+  v1::JobBatch batch;
+  batch.set_job_id("7.1");
+  batch.mutable_request()->mutable_gang()->set_size(2);
+  leases_->Take(std::move(batch));
+  EXPECT_THAT(heard.Await(1), ElementsAre("7.1 finishedit joins no gangs"));
+}
+
 TEST_F(LeasesTest, WhatIsNotResumedIsStoppedAndForgotten) {
   Heard first, second;
   Connect(&first);

@@ -17,6 +17,17 @@ BatchFunction RunnerBatches() {
   };
 }
 
+MemberFunction RunnerMembers(const v1::DeviceSpec& devices) {
+  if (devices.platform() == "cpu" || devices.solo()) return nullptr;
+  return [](const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
+            std::stop_token stop, sandbox::GangInbox* inbox) {
+    sandbox::RunOptions options;
+    options.stop = std::move(stop);
+    options.inbox = inbox;
+    return sandbox::RunBatch(request, on_event, options);
+  };
+}
+
 std::string FindRunnerFault() { return sandbox::DescribeUndead(); }
 
 }  // namespace meshwright::worker

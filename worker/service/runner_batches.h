@@ -10,6 +10,10 @@ namespace meshwright::worker {
 // workers that were killed left of theirs.
 BatchFunction RunnerBatches();
 
+// The same for a member of a gang; empty for devices that join none: a CPU's,
+// and one that stands for a mesh by itself.
+MemberFunction RunnerMembers(const v1::DeviceSpec& devices);
+
 // Runners that do not die (WorkerDependencies::find_fault).
 std::string FindRunnerFault();
 

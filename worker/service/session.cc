@@ -124,6 +124,9 @@ bool Session::State::Take(v1::CoordinatorMessage& said, bool is_first) {
     case v1::CoordinatorMessage::kAcknowledge:
       leases->Acknowledge(said.acknowledge().job_id());
       break;
+    case v1::CoordinatorMessage::kGang:
+      leases->Tell(said.gang().job_id(), said.gang().message());
+      break;
     case v1::CoordinatorMessage::kDrain: {
       v1::WorkerMessage message;
       message.mutable_drain();
@@ -131,7 +134,6 @@ bool Session::State::Take(v1::CoordinatorMessage& said, bool is_first) {
       break;
     }
     case v1::CoordinatorMessage::kHeartbeat:
-    case v1::CoordinatorMessage::kGang:  // this worker joins none
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:
       break;
   }

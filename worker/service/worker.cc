@@ -135,6 +135,7 @@ absl::Status Worker::Daemon::Start() {
   hello_.set_plugin_path(dependencies_.devices.plugin_path());
   *hello_.mutable_fingerprint() = ready.fingerprint();
   hello_.set_memory_bytes(ready.memory_bytes());
+  hello_.set_joins_gangs(dependencies_.run_member != nullptr);
   hello_.set_software_version(base::Version());
   hello_.mutable_protocols()->set_oldest(base::kOldestWorkerProtocol);
   hello_.mutable_protocols()->set_newest(base::kWorkerProtocol);

@@ -34,6 +34,16 @@ std::optional<Turn> RoundRobin::Next() {
 }
 
 absl::Status RoundRobin::Execute(const RunOnce& run) {
+  return Execute(run, [](const absl::StatusOr<Sample>& own) { return own; });
+}
+
+absl::Status RoundRobin::Execute(const RunOnce& run, const Agree& agree) {
+  ASSIGN_OR_RETURN(const Sample all, agree(RunAll(run)));
+  Record(all);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Sample> RoundRobin::RunAll(const RunOnce& run) const {
   const int buffer_sets = states_[current_.program].buffer_sets;
   Sample all;
   for (int i = 0; i < current_.executions; ++i) {
@@ -42,8 +52,7 @@ absl::Status RoundRobin::Execute(const RunOnce& run) {
     all.wall += one.wall;
     all.cpu += one.cpu;
   }
-  Record(all);
-  return absl::OkStatus();
+  return all;
 }
 
 void RoundRobin::Record(const Sample& sample) {

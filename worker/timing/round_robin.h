@@ -60,6 +60,12 @@ class RoundRobin {
   // All executions of that turn, recorded. Errors: those of `run`; nothing is
   // recorded then.
   absl::Status Execute(const RunOnce& run);
+  // The same where several processes run the same programs in the same turns.
+  // `agree` gives each of them the sample that all of them record, so that all
+  // take the same decisions.
+  using Agree =
+      std::function<absl::StatusOr<Sample>(const absl::StatusOr<Sample>& own)>;
+  absl::Status Execute(const RunOnce& run, const Agree& agree);
   // The program gets no more turns (it failed); its samples stay.
   void Abandon(int program);
 
@@ -87,6 +93,7 @@ class RoundRobin {
     bool waits = false;  // takes its turns until the others are content
   };
 
+  absl::StatusOr<Sample> RunAll(const RunOnce& run) const;
   void Record(const Sample& sample);
   bool StartPass();
   void EndTurn();
