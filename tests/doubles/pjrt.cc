@@ -8,6 +8,11 @@
 //   hang      a run never ends             crash     a run ends the process
 //   lie       its memory is said to be none
 //
+// With several nodes, its devices are a part of the mesh. The clients meet
+// through the key-value callbacks, and so does every run of a program for more
+// devices than are here: a run waits until all clients are at it, and fails
+// where another one is at another program.
+//
 // In -> Out: the file pjrt_double.conf beside the library has the figures, a
 // "key value" a line (Settings); with `log FILE` it appends "compile BEGIN END"
 // and "run BEGIN END DEVICES" there, in nanoseconds of the steady clock.
@@ -23,6 +28,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "pjrt_c_api.h"
@@ -115,8 +121,17 @@ struct PJRT_Client {
   doubles::Settings settings;
   std::vector<std::unique_ptr<PJRT_Device>> devices;
   std::vector<PJRT_Device*> all;
+  size_t first = 0;  // of those that are here
   size_t addressable = 0;
   std::mutex mutex;
+  // Of several clients; `nodes` is 1 where this one is alone.
+  int64_t node = 0;
+  int64_t nodes = 1;
+  int64_t meetings = 0;
+  PJRT_KeyValueGetCallback get = nullptr;
+  void* get_argument = nullptr;
+  PJRT_KeyValuePutCallback put = nullptr;
+  void* put_argument = nullptr;
 
   void Log(const std::string& line) {
     if (settings.log.empty()) return;
@@ -188,6 +203,46 @@ PJRT_Error* AwaitEvent(PJRT_Event_Await_Args* args) {
   return nullptr;
 }
 
+// ---- other clients of the mesh
+
+constexpr int kMeetingMilliseconds = 60'000;
+
+PJRT_Error* MakeError(PJRT_Error_Code code, const char* message, size_t size) {
+  return Fail(code, std::string(message, size));
+}
+PJRT_CallbackError make_error = MakeError;
+
+// What every client says, by node; each says as much, in the same order.
+PJRT_Error* Meet(PJRT_Client* client, const std::string& own,
+                 std::vector<std::string>& said) {
+  const std::string prefix =
+      "double/" + std::to_string(client->meetings++) + "/";
+  const std::string own_key = prefix + std::to_string(client->node);
+  PJRT_KeyValuePutCallback_Args put = {};
+  put.struct_size = PJRT_KeyValuePutCallback_Args_STRUCT_SIZE;
+  put.key = own_key.data();
+  put.key_size = own_key.size();
+  put.value = own.data();
+  put.value_size = own.size();
+  put.callback_error = &make_error;
+  put.user_arg = client->put_argument;
+  if (PJRT_Error* const error = client->put(&put)) return error;
+  for (int64_t node = 0; node < client->nodes; ++node) {
+    const std::string key = prefix + std::to_string(node);
+    PJRT_KeyValueGetCallback_Args get = {};
+    get.struct_size = PJRT_KeyValueGetCallback_Args_STRUCT_SIZE;
+    get.key = key.data();
+    get.key_size = key.size();
+    get.timeout_in_ms = kMeetingMilliseconds;
+    get.callback_error = &make_error;
+    get.user_arg = client->get_argument;
+    if (PJRT_Error* const error = client->get(&get)) return error;
+    said.emplace_back(get.value, get.value_size);
+    get.value_deleter_callback(get.value);
+  }
+  return nullptr;
+}
+
 // ---- the client and its devices
 
 PJRT_Error* CreateClient(PJRT_Client_Create_Args* args) {
@@ -195,12 +250,31 @@ PJRT_Error* CreateClient(PJRT_Client_Create_Args* args) {
   client->settings = Settings::Read();
   int64_t devices = client->settings.devices;
   bool is_solo = false;
+  client->get = args->kv_get_callback;
+  client->get_argument = args->kv_get_user_arg;
+  client->put = args->kv_put_callback;
+  client->put_argument = args->kv_put_user_arg;
   for (size_t i = 0; i < args->num_options; ++i) {
     const PJRT_NamedValue& it = args->create_options[i];
     const std::string name(it.name, it.name_size);
     if (name == "cpu_device_count") devices = it.int64_value;
     if (name == "enable_mock_nccl") is_solo = it.bool_value;
-    if (name == "num_nodes") devices = it.int64_value;
+    if (name == "num_nodes") client->nodes = it.int64_value;
+    if (name == "node_id") client->node = it.int64_value;
+  }
+  if (is_solo) devices = std::exchange(client->nodes, 1);
+  if (client->nodes > 1) {
+    if (client->get == nullptr || client->put == nullptr) {
+      return Fail(PJRT_Error_Code_INVALID_ARGUMENT,
+                  "several nodes meet through key-value callbacks");
+    }
+    std::vector<std::string> said;
+    if (PJRT_Error* const error =
+            Meet(client.get(), std::to_string(devices), said)) {
+      return error;
+    }
+    client->first = static_cast<size_t>(client->node * devices);
+    devices *= client->nodes;
   }
   for (int i = 0; i < devices; ++i) {
     auto device = std::make_unique<PJRT_Device>();
@@ -209,7 +283,8 @@ PJRT_Error* CreateClient(PJRT_Client_Create_Args* args) {
     client->all.push_back(device.get());
     client->devices.push_back(std::move(device));
   }
-  client->addressable = is_solo ? 1 : client->all.size();
+  client->addressable =
+      is_solo ? 1 : client->all.size() / static_cast<size_t>(client->nodes);
   args->client = client.release();
   return nullptr;
 }
@@ -234,7 +309,7 @@ PJRT_Error* GetDevices(PJRT_Client_Devices_Args* args) {
   return nullptr;
 }
 PJRT_Error* GetAddressable(PJRT_Client_AddressableDevices_Args* args) {
-  args->addressable_devices = args->client->all.data();
+  args->addressable_devices = args->client->all.data() + args->client->first;
   args->num_addressable_devices = args->client->addressable;
   return nullptr;
 }
@@ -516,14 +591,27 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
   const nanoseconds takes(client->settings.run_ns +
                           client->settings.run_ns_per_element *
                               program.module.elements / program.partitions);
+  if (client->nodes > 1) {
+    std::vector<std::string> said;
+    if (PJRT_Error* const error = Meet(client, program.module.name, said)) {
+      return error;
+    }
+    for (const std::string& name : said) {
+      if (name == program.module.name) continue;
+      return Fail(PJRT_Error_Code_INTERNAL, "another client runs " + name +
+                                                " in place of " +
+                                                program.module.name);
+    }
+  }
+  PJRT_Device* const* const here = client->all.data() + client->first;
   Clock::time_point begin = Clock::now();
   {
     const std::lock_guard lock(client->mutex);
     for (size_t i = 0; i < args->num_devices; ++i) {
-      begin = std::max(begin, client->all[i]->busy_until);
+      begin = std::max(begin, here[i]->busy_until);
     }
     for (size_t i = 0; i < args->num_devices; ++i) {
-      client->all[i]->busy_until = begin + takes;
+      here[i]->busy_until = begin + takes;
     }
   }
   const Clock::time_point end = begin + takes;
@@ -535,7 +623,7 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
       const Shape& shape = program.module.results[i];
       const size_t type = static_cast<size_t>(shape.type);
       PJRT_Buffer* const buffer = Allocate(
-          client->all[device],
+          here[device],
           type < std::size(kTypes) ? kTypes[type] : PJRT_Buffer_Type_INVALID,
           shape.dimensions, CountBytes(shape));
       if (buffer == nullptr) return FailMemory();
