@@ -94,8 +94,8 @@ class PlannedStep:
             for value, shardings in zip(shapes, self.in_shardings)
         )
 
-    def _repr_html_(self) -> str:
-        return self.plan.to_html()
+    def _repr_html_(self) -> str | None:
+        return self.plan._repr_html_()
 
     def __repr__(self) -> str:
         mesh = "x".join(map(str, self.mesh.devices.shape))
