@@ -27,7 +27,7 @@ QUICK = {"XLA_FLAGS": "--xla_backend_optimization_level=0",
          "MESHWRIGHT_CALM_SECONDS": "0"}
 
 
-def run(*words: str | pathlib.Path, **files: pathlib.Path) -> str:
+def run(*words: str | pathlib.Path) -> str:
     done = subprocess.run(
         [os.environ["MESHWRIGHT_BINARY"], *map(str, words)],
         capture_output=True, text=True, check=False, timeout=500, cwd=ROOT,
@@ -56,12 +56,34 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
 
 
 @pytest.fixture(scope="session")
-def staged(planned: Planned) -> Planned:
-    """The same model in two stages, in the same store."""
-    plan = planned.folder / "staged.json"
-    run("plan", MODEL, "--mesh", "1x2", "--stages", "--micro-batches", "4",
-        "--store", planned.store, "-o", plan)
-    return dataclasses.replace(planned, plan=plan)
+def staged(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A plan written by hand: two stages on a device each, four micro-batches.
+    A search decides by times whether there are two."""
+    def stage(device: int) -> dict[str, Any]:
+        segment = {"type": device, "describe": "rows", "seconds": 0.012,
+                   "communication_seconds": 0.003, "memory_bytes": 1 << 20}
+        return {"mesh": [1, 1], "devices": [device],
+                "first_segment": 12 * device, "segments": [segment] * 12,
+                "predicted": {"step_seconds": 0.144, "peak_bytes": 3 << 20,
+                              "communication_seconds": 0.036},
+                "forward_seconds": 0.012, "backward_input_seconds": 0.012,
+                "backward_weight_seconds": 0.012, "update_seconds": 0.002,
+                "activation_bytes": 1 << 18, "persistent_bytes": 1 << 20}
+
+    crossing = {"bytes": 1 << 16, "makespan_seconds": 0.001, "optimal": True}
+    path = tmp_path_factory.mktemp("staged") / "staged.json"
+    path.write_text(json.dumps({
+        "schema_version": 1, "feasible": True, "model": {"name": "two stages"},
+        "mesh": [1, 2], "device": "cpu", "quality": "good",
+        "predicted": {"step_seconds": 0.19, "compute_seconds": 0.108,
+                      "communication_seconds": 0.036, "peak_bytes": 3 << 20},
+        "lower_bound_seconds": 0.18, "gap": 0.0526,
+        "stages": [stage(0), stage(1)],
+        "boundaries": [{"within_host": True, "forward": crossing,
+                        "backward": crossing}],
+        "pipeline": {"schedule": "1f1b", "micro_batches": 4, "overlap": True,
+                     "step_seconds": 0.19, "bubble": 0.2}}))
+    return path
 
 
 def deepen(plan: dict[str, Any], layers: int) -> dict[str, Any]:

@@ -39,13 +39,12 @@ def report(planned: Planned) -> str:
 
 
 @pytest.fixture(scope="module")
-def reports(planned: Planned, staged: Planned, deep_plan: pathlib.Path,
-            report: str) -> dict[str, str]:
+def reports(planned: Planned, staged: pathlib.Path,
+            deep_plan: pathlib.Path, report: str) -> dict[str, str]:
     """Of one plan with everything, one in stages, one of 96 layers, one that
     does not fit."""
     folder = planned.folder
-    run("report", staged.plan, "--store", staged.store, "-o",
-        folder / "staged.html")
+    run("report", staged, "-o", folder / "staged.html")
     run("report", deep_plan, "-o", folder / "deep.html")
     plan = json.loads(planned.plan.read_text())
     plan.update(feasible=False, predicted=None, limit_bytes=1 << 20,

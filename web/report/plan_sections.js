@@ -120,6 +120,11 @@ function buildSummary(data) {
   if (!it) return [missing("This plan has no prediction.")];
   const times = TIME_PARTS.map(([key, name, cls]) =>
     ({name, cls, value: it[`${key}_seconds`]})).filter((part) => part.value > 0);
+  // In stages, the parts are those of the busiest stage.
+  const waiting = it.step_seconds - d3.sum(times, (part) => part.value);
+  if (waiting > 0.005 * it.step_seconds) {
+    times.push({name: "waiting", cls: "is-other", value: waiting});
+  }
   const limits = [["usable", data.usable_bytes], ["limit", data.limit_bytes]]
     .filter(([, value]) => value > 0).slice(0, 1)
     .map(([name, value]) => ({name, value, cls: "is-limit"}));
