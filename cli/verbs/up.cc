@@ -21,7 +21,7 @@
 #include "cli/program/config_file.h"
 #include "cli/text/format.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/metrics/exporter.h"
+#include "coordinator/http/http_server.h"
 #include "coordinator/security/audit_log.h"
 #include "worker/service/device_choice.h"
 
@@ -135,7 +135,7 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   options.advertised_address = flags.advertised;
   options.security = flags.security;
   options.audit = audit.get();
-  options.metrics_address = metrics::CompleteAddress(flags.metrics);
+  options.metrics_address = http::CompleteAddress(flags.metrics);
   options.alive = [&] { supervisor.Alive(); };
   options.has_worker = devices.has_value();
   if (devices.has_value()) options.devices = *devices;

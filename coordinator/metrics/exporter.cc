@@ -5,25 +5,28 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/metrics/state_families.h"
 
 namespace meshwright::metrics {
 
-std::string CompleteAddress(const std::string& written) {
-  const bool is_port = !written.empty() &&
-                       std::all_of(written.begin(), written.end(), [](char c) {
-                         return absl::ascii_isdigit(c);
-                       });
-  return is_port ? "127.0.0.1:" + written : written;
+namespace {
+
+// The figures as Prometheus reads them.
+http::Response MakeText(prometheus::Collectable& figures,
+                        prometheus::Collectable& state) {
+  std::vector<prometheus::MetricFamily> families = figures.Collect();
+  std::vector<prometheus::MetricFamily> now = state.Collect();
+  std::move(now.begin(), now.end(), std::back_inserter(families));
+  return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+          .body = prometheus::TextSerializer().Serialize(families)};
 }
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Start(
     const std::string& address, const Sources& sources) {
@@ -35,14 +38,17 @@ absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Start(
   exporter->state_ =
       NewStateFamilies({sources.queue, sources.plans, exporter->census_.get()});
   ASSIGN_OR_RETURN(
-      exporter->endpoint_,
-      HttpEndpoint::Start(address, [figures = sources.figures->registry(),
-                                    state = exporter->state_] {
-        std::vector<prometheus::MetricFamily> families = figures->Collect();
-        std::vector<prometheus::MetricFamily> now = state->Collect();
-        std::move(now.begin(), now.end(), std::back_inserter(families));
-        return prometheus::TextSerializer().Serialize(families);
-      }));
+      exporter->server_,
+      http::HttpServer::Start(
+          {.address = address},
+          [figures = sources.figures->registry(),
+           state = exporter->state_](const http::Request& request) {
+            if (request.path != "/metrics") {
+              return http::Response{.status = 404,
+                                    .body = "The metrics are at /metrics.\n"};
+            }
+            return MakeText(*figures, *state);
+          }));
   return exporter;
 }
 

@@ -4,7 +4,7 @@
 // the port reads the figures; they name RPCs and kinds of devices, and no plan,
 // model, person or token.
 // Threads and ownership: any; what Sources points to outlives it.
-// Errors: those of HttpEndpoint.
+// Errors: those of HttpServer::Start.
 #ifndef MESHWRIGHT_COORDINATOR_METRICS_EXPORTER_H_
 #define MESHWRIGHT_COORDINATOR_METRICS_EXPORTER_H_
 
@@ -13,9 +13,9 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "coordinator/http/http_server.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/metrics/figures.h"
-#include "coordinator/metrics/http_endpoint.h"
 #include "coordinator/metrics/store_census.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
@@ -25,9 +25,6 @@ class Collectable;
 }  // namespace prometheus
 
 namespace meshwright::metrics {
-
-// HOST:PORT of what a person wrote; a PORT alone is one of this machine.
-std::string CompleteAddress(const std::string& written);
 
 class Exporter {
  public:
@@ -45,7 +42,7 @@ class Exporter {
   ~Exporter();
 
   // Where it listens, with the port that was chosen.
-  const std::string& address() const { return endpoint_->address(); }
+  const std::string& address() const { return server_->address(); }
   // Until the store is counted, where a count runs.
   void AwaitCensus();
 
@@ -54,7 +51,7 @@ class Exporter {
 
   std::unique_ptr<StoreCensus> census_;
   std::shared_ptr<prometheus::Collectable> state_;
-  std::unique_ptr<HttpEndpoint> endpoint_;  // last: stops first
+  std::unique_ptr<http::HttpServer> server_;  // last: stops first
 };
 
 }  // namespace meshwright::metrics

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/http/testing/ask_http.h"
 #include "coordinator/metrics/testing/read_metrics.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -143,10 +144,13 @@ TEST_F(ExporterTest, AStoreThatDoesNotAnswerIsAFigure) {
   exporter_.reset();  // before the store
 }
 
-TEST_F(ExporterTest, ThePortAloneIsOfThisMachine) {
-  EXPECT_EQ(CompleteAddress("9464"), "127.0.0.1:9464");
-  EXPECT_EQ(CompleteAddress("0.0.0.0:9464"), "0.0.0.0:9464");
-  EXPECT_EQ(CompleteAddress(""), "");
+TEST_F(ExporterTest, HasNothingElse) {
+  Start(&plans_);
+  for (const char* path : {"/", "/metrics/", "/metrics/../x"}) {
+    EXPECT_THAT(http::AskHttp(exporter_->address(),
+                              absl::StrCat("GET ", path, " HTTP/1.1\r\n\r\n")),
+                testing::StartsWith("HTTP/1.1 404"));
+  }
 }
 
 }  // namespace

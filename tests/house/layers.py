@@ -36,8 +36,8 @@ LAYERS = {
     "cli/verbs": (
         "base", "base/log", "base/rpc", "proto/v1", "cli/cluster",
         "cli/command", "cli/flags", "cli/local", "cli/program", "cli/text", "cli/worker", "coordinator/client",
-        "coordinator/explain", "coordinator/export", "coordinator/launch",
-        "coordinator/metrics", "coordinator/planning", "coordinator/report",
+        "coordinator/explain", "coordinator/export", "coordinator/http",
+        "coordinator/launch", "coordinator/planning", "coordinator/report",
         "coordinator/resharding", "coordinator/security", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
         "planner/pipeline", "planner/reshard", "planner/search/tradeoffs",
@@ -74,6 +74,9 @@ LAYERS = {
         "coordinator/space/configurations", "coordinator/space/programs",
         "coordinator/space/rematerialization", "planner/intraop",
         "planner/symbolic"),
+    "coordinator/http": (
+        "base", "base/log", "coordinator/security", "coordinator/service"),
+    "coordinator/http/testing": (),
     "coordinator/ir": ("base", "proto/hlo"),
     "coordinator/ir/checks": ("base", "coordinator/ir", "coordinator/ir/links"),
     "coordinator/ir/links": ("proto/hlo", "coordinator/ir"),
@@ -95,9 +98,9 @@ LAYERS = {
         "coordinator/space/programs", "coordinator/space/rematerialization",
         "coordinator/stages"),
     "coordinator/metrics": (
-        "base", "base/log", "coordinator/jobs", "coordinator/service",
-        "profiledb/store"),
-    "coordinator/metrics/testing": (),
+        "base", "base/log", "coordinator/http", "coordinator/jobs",
+        "coordinator/service", "profiledb/store"),
+    "coordinator/metrics/testing": ("coordinator/http/testing",),
     "coordinator/operators": (
         "base", "coordinator/ir", "coordinator/ir/links",
         "coordinator/segmenter", "coordinator/segmenter/blocks",
@@ -304,10 +307,10 @@ FOREIGN = {
     r"cupti|cuda|nvml": ("worker/comm/transport",),
     r"nccl": ("worker/comm/transport",),
     r"boost/": (
-        "base", "coordinator/metrics", "worker/comm/transport",
+        "base", "coordinator/http", "worker/comm/transport",
         "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
-    r"openssl/": ("base",),
+    r"openssl/": ("base", "coordinator/http"),
     r"toml": ("base/toml", "cli/program", "coordinator/security"),
     r"prometheus/": ("coordinator/metrics",),
     r"spdlog/": ("base",),

@@ -8,10 +8,6 @@
 
 namespace meshwright::metrics {
 
-// The whole answer to these bytes at 127.0.0.1:PORT, until the other side ends
-// the connection.
-std::string AskHttp(const std::string& address, const std::string& request);
-
 // The body of /metrics at 127.0.0.1:PORT.
 std::string ReadMetrics(const std::string& address);
 

@@ -1,0 +1,333 @@
+#include "coordinator/http/http_server.h"
+
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/http/tls_context.h"
+#include "coordinator/service/listen_address.h"
+
+namespace meshwright::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace wire = beast::http;
+using tcp = asio::ip::tcp;
+using Plain = beast::tcp_stream;
+using Tls = beast::ssl_stream<beast::tcp_stream>;
+
+constexpr std::chrono::milliseconds kRestAfterFailure(100);
+// What a refused client still sends is read and dropped for so long, so that
+// it hears why it is refused.
+constexpr std::chrono::seconds kLinger(2);
+
+// What all connections share.
+struct Shared {
+  const HttpServer::Options options;
+  const HttpServer::Answer answer;
+  int open = 0;  // connections; they count on the one thread
+};
+
+std::string ReadCommonName(SSL* session) {
+  X509* const certificate = SSL_get1_peer_certificate(session);
+  if (certificate == nullptr) return "";
+  char name[256] = "";
+  const int length = X509_NAME_get_text_by_NID(
+      X509_get_subject_name(certificate), NID_commonName, name, sizeof(name));
+  X509_free(certificate);
+  return length > 0 ? std::string(name, static_cast<size_t>(length)) : "";
+}
+
+Response MakeRefusal(wire::status status, const char* why) {
+  return {.status = static_cast<int>(status), .body = why};
+}
+
+// Why bytes are no request that is answered; nothing: the reader is gone.
+std::optional<Response> ExplainBytes(beast::error_code error) {
+  if (error == wire::error::header_limit ||
+      error == wire::error::buffer_overflow) {
+    return MakeRefusal(wire::status::request_header_fields_too_large,
+                       "The head of this request is too long.\n");
+  }
+  if (error == wire::error::unexpected_body ||
+      error == wire::error::body_limit) {
+    return MakeRefusal(wire::status::payload_too_large,
+                       "A request here has no body.\n");
+  }
+  const bool is_protocol =
+      error.category() ==
+      wire::make_error_code(wire::error::bad_method).category();
+  if (is_protocol && error != wire::error::end_of_stream &&
+      error != wire::error::partial_message) {
+    return MakeRefusal(wire::status::bad_request, "This is no HTTP request.\n");
+  }
+  return std::nullopt;
+}
+
+// A connection owns itself through what it waits for.
+template <typename Stream>
+class Connection : public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  template <typename... Arguments>
+  Connection(Shared* shared, TlsContext::Context context,
+             Arguments&&... arguments)
+      : context_(std::move(context)),
+        stream_(std::forward<Arguments>(arguments)...),
+        shared_(shared) {
+    ++shared_->open;
+    beast::error_code unknown;
+    const tcp::endpoint peer = Lowest().socket().remote_endpoint(unknown);
+    if (!unknown) {
+      peer_ = absl::StrCat(peer.address().to_string(), ":", peer.port());
+    }
+  }
+  ~Connection() { --shared_->open; }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void Begin() {
+    if constexpr (std::is_same_v<Stream, Tls>) {
+      Wait();
+      stream_.async_handshake(
+          asio::ssl::stream_base::server,
+          [self = this->shared_from_this()](beast::error_code error) {
+            if (error) return;
+            self->certificate_ = ReadCommonName(self->stream_.native_handle());
+            self->Read();
+          });
+    } else {
+      Read();
+    }
+  }
+
+ private:
+  beast::tcp_stream& Lowest() { return beast::get_lowest_layer(stream_); }
+  void Wait() {
+    Lowest().expires_after(
+        absl::ToChronoMilliseconds(shared_->options.patience));
+  }
+
+  void Read() {
+    parser_.emplace();
+    parser_->header_limit(kMaxHeadBytes);
+    Wait();
+    wire::async_read(
+        stream_, buffer_, *parser_,
+        [self = this->shared_from_this()](beast::error_code error, size_t) {
+          if (!error) {
+            self->Answer();
+          } else if (std::optional<Response> refusal = ExplainBytes(error)) {
+            self->Write(*std::move(refusal), /*is_head=*/false,
+                        /*keeps=*/false);
+          }
+        });
+  }
+
+  void Answer() {
+    const auto& request = parser_->get();
+    const bool is_head = request.method() == wire::verb::head;
+    if (request.method() != wire::verb::get && !is_head) {
+      Response refusal = MakeRefusal(wire::status::method_not_allowed,
+                                     "Only GET is of use here.\n");
+      refusal.headers.emplace_back("Allow", "GET, HEAD");
+      Write(std::move(refusal), false, false);
+      return;
+    }
+    const auto find = [&request](wire::field field) {
+      const beast::string_view value = request[field];
+      return std::string(value.data(), value.size());
+    };
+    const std::string target(request.target().data(), request.target().size());
+    const size_t mark = std::min(target.find('?'), target.size());
+    Request asked;
+    asked.path = target.substr(0, mark);
+    if (mark < target.size()) asked.query = target.substr(mark + 1);
+    asked.host = find(wire::field::host);
+    asked.authorization = find(wire::field::authorization);
+    asked.if_none_match = find(wire::field::if_none_match);
+    asked.certificate = certificate_;
+    asked.peer = peer_;
+    Write(shared_->answer(asked), is_head,
+          shared_->options.keeps_connections && request.keep_alive());
+  }
+
+  void Write(Response response, bool is_head, bool keeps) {
+    answer_ = {};
+    answer_.version(11);
+    answer_.result(static_cast<unsigned>(response.status));
+    answer_.set(wire::field::content_type, response.content_type);
+    answer_.set("X-Content-Type-Options", "nosniff");
+    for (const auto& [name, value] : response.headers) answer_.set(name, value);
+    answer_.body() = std::move(response.body);
+    answer_.keep_alive(keeps);
+    answer_.prepare_payload();
+    if (is_head) answer_.body().clear();
+    Wait();
+    wire::async_write(stream_, answer_,
+                      [self = this->shared_from_this(), keeps](
+                          beast::error_code error, size_t) {
+                        if (error) return;
+                        if (keeps) {
+                          self->Read();
+                        } else {
+                          self->Close();
+                        }
+                      });
+  }
+
+  void Close() {
+    Lowest().expires_after(kLinger);
+    if constexpr (std::is_same_v<Stream, Tls>) {
+      stream_.async_shutdown(
+          [self = this->shared_from_this()](beast::error_code) {});
+    } else {
+      beast::error_code ignored;
+      stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+      Drop();
+    }
+  }
+
+  // Until the client closes, too, or kLinger is over.
+  void Drop() {
+    stream_.async_read_some(
+        asio::buffer(dropped_),
+        [self = this->shared_from_this()](beast::error_code error, size_t) {
+          if (!error) self->Drop();
+        });
+  }
+
+  const TlsContext::Context context_;  // null: plain; outlives the stream
+  Stream stream_;
+  Shared* const shared_;
+  std::string peer_;
+  std::string certificate_;
+  beast::flat_buffer buffer_{kMaxHeadBytes};
+  std::optional<wire::request_parser<wire::empty_body>> parser_;
+  wire::response<wire::string_body> answer_;
+  char dropped_[4096];
+};
+
+}  // namespace
+
+struct HttpServer::Server {
+  Server(Options given, Answer answer)
+      : shared{std::move(given), std::move(answer)} {}
+  ~Server() { io.stop(); }
+
+  // Binds; what cannot fail after service::CheckListenAddress, unless another
+  // process is quicker.
+  beast::error_code Listen(const std::string& host, const std::string& port) {
+    beast::error_code error;
+    tcp::resolver resolver(io);
+    const auto found =
+        resolver.resolve(host, port, tcp::resolver::passive, error);
+    if (error) return error;
+    for (const auto& entry : found) {
+      acceptor = tcp::acceptor(io);
+      const tcp::endpoint at = entry.endpoint();
+      acceptor.open(at.protocol(), error);
+      if (!error)
+        acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+      if (!error) acceptor.bind(at, error);
+      if (!error)
+        acceptor.listen(asio::socket_base::max_listen_connections, error);
+      if (!error) break;
+    }
+    return error;
+  }
+
+  void Accept() {
+    acceptor.async_accept([this](beast::error_code error, tcp::socket socket) {
+      if (error == asio::error::operation_aborted) return;
+      if (error) {  // too many files are open, say
+        rest.expires_after(kRestAfterFailure);
+        rest.async_wait([this](beast::error_code) { Accept(); });
+        return;
+      }
+      if (shared.open < shared.options.max_connections)
+        Serve(std::move(socket));
+      Accept();
+    });
+  }
+
+  void Serve(tcp::socket socket) {
+    if (tls == nullptr) {
+      std::make_shared<Connection<Plain>>(&shared, nullptr, std::move(socket))
+          ->Begin();
+      return;
+    }
+    const TlsContext::Context context = tls->Current();
+    std::make_shared<Connection<Tls>>(&shared, context, std::move(socket),
+                                      *context)
+        ->Begin();
+  }
+
+  Shared shared;
+  std::unique_ptr<TlsContext> tls;  // null: plain
+  asio::io_context io;              // after `shared`: connections end with it
+  tcp::acceptor acceptor{io};
+  asio::steady_timer rest{io};
+  std::jthread thread;  // last: joined before the rest is destroyed
+};
+
+std::string CompleteAddress(const std::string& written) {
+  const bool is_port = !written.empty() &&
+                       std::all_of(written.begin(), written.end(), [](char c) {
+                         return absl::ascii_isdigit(c);
+                       });
+  return is_port ? "127.0.0.1:" + written : written;
+}
+
+HttpServer::HttpServer() = default;
+
+HttpServer::~HttpServer() = default;
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
+    const Options& options, Answer answer) {
+  const std::string& address = options.address;
+  if (absl::StartsWith(address, "unix:")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("HTTP is not read from ", address, "; give HOST:PORT"));
+  }
+  RETURN_IF_ERROR(service::CheckListenAddress(address));
+  const size_t colon = address.rfind(':');
+  const std::string named = address.substr(0, colon);
+  const std::string host =
+      named.front() == '[' ? named.substr(1, named.size() - 2) : named;
+  std::unique_ptr<HttpServer> made(new HttpServer);
+  made->server_ = std::make_unique<Server>(options, std::move(answer));
+  Server& server = *made->server_;
+  if (options.security.uses_tls()) {
+    ASSIGN_OR_RETURN(server.tls, TlsContext::Load(options.security));
+  }
+  beast::error_code error = server.Listen(host, address.substr(colon + 1));
+  const tcp::endpoint at =
+      error ? tcp::endpoint() : server.acceptor.local_endpoint(error);
+  if (error) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("cannot listen on ", address, ": ", error.message()));
+  }
+  made->address_ = absl::StrCat(named, ":", at.port());
+  server.Accept();
+  server.thread = std::jthread([&server] { server.io.run(); });
+  return made;
+}
+
+}  // namespace meshwright::http

@@ -1,0 +1,89 @@
+#include "coordinator/http/tls_context.h"
+
+#include <boost/asio/ssl/context.hpp>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/log/log.h"
+#include "base/status_macros.h"
+
+namespace meshwright::http {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using Error = boost::system::error_code;
+
+absl::Status ExplainFile(const std::string& path, const Error& error) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "cannot use ", path, " for TLS: ", error.message(),
+      "; give a certificate and the key that belongs to it, in PEM"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::Load(
+    const security::Listening& listening) {
+  std::unique_ptr<TlsContext> made(new TlsContext(listening));
+  made->files_ = made->DescribeFiles();
+  made->looked_ = absl::Now();
+  RETURN_IF_ERROR(made->Reload());
+  return made;
+}
+
+TlsContext::Context TlsContext::Current() {
+  const absl::Time now = absl::Now();
+  if (now - looked_ < absl::Seconds(listening_.reload_seconds)) return current_;
+  looked_ = now;
+  std::string files = DescribeFiles();
+  if (files == files_) return current_;
+  files_ = std::move(files);
+  const absl::Status status = Reload();
+  if (!status.ok()) {
+    base::LogWarning("http: the certificate of before stays in force: ",
+                     status.message());
+  }
+  return current_;
+}
+
+absl::Status TlsContext::Reload() {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  Error error;
+  context->set_options(ssl::context::default_workarounds |
+                           ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1,
+                       error);
+  // A key with a password is refused; OpenSSL would ask at the terminal.
+  context->set_password_callback(
+      [](size_t, ssl::context::password_purpose) { return std::string(); },
+      error);
+  context->use_certificate_chain_file(listening_.certificate_file, error);
+  if (error) return ExplainFile(listening_.certificate_file, error);
+  context->use_private_key_file(listening_.key_file, ssl::context::pem, error);
+  if (error) return ExplainFile(listening_.key_file, error);
+  if (!listening_.client_ca_file.empty()) {
+    context->load_verify_file(listening_.client_ca_file, error);
+    if (error) return ExplainFile(listening_.client_ca_file, error);
+    context->set_verify_mode(
+        ssl::verify_peer | ssl::verify_fail_if_no_peer_cert, error);
+  }
+  current_ = std::move(context);
+  return absl::OkStatus();
+}
+
+std::string TlsContext::DescribeFiles() const {
+  std::string described;
+  for (const std::string& path :
+       {listening_.certificate_file, listening_.key_file,
+        listening_.client_ca_file}) {
+    std::error_code error;
+    const auto when = std::filesystem::last_write_time(path, error);
+    const auto bytes = std::filesystem::file_size(path, error);
+    absl::StrAppend(&described, when.time_since_epoch().count(), " ", bytes,
+                    "\n");
+  }
+  return described;
+}
+
+}  // namespace meshwright::http
