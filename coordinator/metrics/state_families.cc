@@ -96,7 +96,7 @@ std::string NameQuality(v1::Quality quality) {
 }
 
 void AddStore(const StoreCensus::Count& count, Families& families) {
-  const store::Statistics& statistics = count.statistics;
+  const store::Statistics& statistics = count.figures;
   Add(families, "meshwright_store_counted_timestamp_seconds",
       "When the rows of the store were counted last.",
       absl::ToDoubleSeconds(count.when - absl::UnixEpoch()));

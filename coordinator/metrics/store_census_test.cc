@@ -33,7 +33,7 @@ class StoreCensusTest : public testing::Test {
   }
   static int64_t Programs(StoreCensus& census) {
     const auto count = census.Newest();
-    return count.has_value() ? count->statistics.programs : -1;
+    return count.has_value() ? count->figures.programs : -1;
   }
   void AddProgram(const std::string& name) {
     ASSERT_TRUE(store_.RecordProgram(store::MakeKey(name), "hlo").ok());

@@ -1,0 +1,92 @@
+// Census: figures of a store that cost reading all of it, taken seldom.
+//
+// Concept: counting reads every row, which takes seconds where there are a
+// million. So whoever asks gets the newest count, and the next one is begun in
+// the background when it is due. That is kInterval after the last one, and a
+// hundred times what that took, so it costs a hundredth of a processor.
+//   Nobody asks: nobody counts.
+// Threads and ownership: any thread; `take` is called on a thread of its own,
+// and what it reads and the clock outlive the census.
+// Errors: a store that cannot be counted is a line of the log, and the count
+// before stays the newest.
+#ifndef MESHWRIGHT_COORDINATOR_METRICS_CENSUS_H_
+#define MESHWRIGHT_COORDINATOR_METRICS_CENSUS_H_
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/log/log.h"
+#include "base/mutex.h"
+#include "base/thread_pool.h"
+
+namespace meshwright::metrics {
+
+template <typename Figures>
+class Census {
+ public:
+  using Take = std::function<absl::StatusOr<Figures>()>;
+  struct Count {
+    Figures figures;
+    absl::Time when;
+  };
+  static constexpr absl::Duration kInterval = absl::Minutes(10);
+
+  // Begins the first count.
+  Census(Take take, const base::Clock* clock)
+      : take_(std::move(take)), clock_(clock) {
+    base::MutexLock lock(&mutex_);
+    Begin();
+  }
+  // Waits for a count that runs.
+  ~Census() = default;
+
+  // Absent: the first count has not ended.
+  std::optional<Count> Newest() ABSL_LOCKS_EXCLUDED(mutex_) {
+    base::MutexLock lock(&mutex_);
+    if (!runs_ && clock_->Now() >= due_) Begin();
+    return newest_;
+  }
+  // False: a count still runs after `timeout`.
+  bool AwaitIdle(absl::Duration timeout) { return thread_.AwaitIdle(timeout); }
+
+ private:
+  static constexpr int kRestToWork = 100;
+
+  void Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    runs_ = true;
+    thread_.Post([this] { Run(); });
+  }
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const absl::Time began = clock_->Now();
+    absl::StatusOr<Figures> counted = take_();
+    const absl::Time ended = clock_->Now();
+    if (!counted.ok()) {
+      base::LogWarning("metrics: the store was not counted: ",
+                       counted.status().message());
+    }
+    base::MutexLock lock(&mutex_);
+    runs_ = false;
+    due_ = ended + std::max(kInterval, kRestToWork * (ended - began));
+    if (counted.ok()) newest_ = Count{*std::move(counted), ended};
+  }
+
+  const Take take_;
+  const base::Clock* const clock_;
+
+  base::Mutex mutex_;
+  std::optional<Count> newest_ ABSL_GUARDED_BY(mutex_);
+  bool runs_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Time due_ ABSL_GUARDED_BY(mutex_);
+
+  base::ThreadPool thread_{1};  // last: joined before the rest goes
+};
+
+}  // namespace meshwright::metrics
+
+#endif  // MESHWRIGHT_COORDINATOR_METRICS_CENSUS_H_
