@@ -1,6 +1,7 @@
 #include "coordinator/service/plan_access.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -10,6 +11,9 @@
 
 namespace meshwright::service {
 namespace {
+
+constexpr int kDefaultPage = 100;
+constexpr int kMaxPage = 1000;
 
 bool MayDoAll(const security::Caller& caller) {
   return caller.id.empty() ||
@@ -50,6 +54,36 @@ std::optional<std::vector<std::string>> SelectNamespaces(
     return std::nullopt;
   }
   return Namespaces{team};
+}
+
+absl::StatusOr<v1::ListPlansResponse> ListPlans(
+    store::PlanStore& plans, const security::Caller& caller,
+    const v1::ListPlansRequest& request) {
+  store::PlanFilter filter;
+  auto namespaces = SelectNamespaces(caller, request.namespace_());
+  if (!namespaces.has_value()) return v1::ListPlansResponse();
+  filter.teams = *std::move(namespaces);
+  for (const int state : request.states()) {
+    filter.states.push_back(static_cast<v1::PlanState>(state));
+  }
+  filter.owner = request.owner();
+  const int page_size = request.page_size() <= 0
+                            ? kDefaultPage
+                            : std::min(request.page_size(), kMaxPage);
+  filter.limit = page_size + 1;  // the last says whether a page follows
+  if (!request.page_token().empty()) {
+    ASSIGN_OR_RETURN(filter.before, store::ParsePlanId(request.page_token()));
+  }
+  ASSIGN_OR_RETURN(std::vector<v1::PlanRecord> page, plans.List(filter));
+  v1::ListPlansResponse response;
+  if (static_cast<int>(page.size()) > page_size) {
+    page.pop_back();
+    response.set_next_page_token(page.back().id());
+  }
+  for (v1::PlanRecord& record : page) {
+    *response.add_plans() = std::move(record);
+  }
+  return response;
 }
 
 absl::StatusOr<std::string> FindReadNamespace(const security::Caller& caller,

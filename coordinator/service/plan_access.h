@@ -33,6 +33,12 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
 std::optional<std::vector<std::string>> SelectNamespaces(
     const security::Caller& caller, const std::string& team);
 
+// The page of the plans that the caller may see, the newest first and without
+// their plans. Errors: those of PlanStore::List and store::ParsePlanId.
+absl::StatusOr<v1::ListPlansResponse> ListPlans(
+    store::PlanStore& plans, const security::Caller& caller,
+    const v1::ListPlansRequest& request);
+
 // The namespace whose rows a caller reads that asks for those of `team` (empty:
 // its own). kPermissionDenied for another's.
 absl::StatusOr<std::string> FindReadNamespace(const security::Caller& caller,

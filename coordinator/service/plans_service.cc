@@ -1,6 +1,5 @@
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -21,39 +20,6 @@
 
 namespace meshwright::service {
 namespace {
-
-constexpr int kDefaultPage = 100;
-constexpr int kMaxPage = 1000;
-
-absl::StatusOr<v1::ListPlansResponse> ListPlans(
-    store::PlanStore& plans, const security::Caller& caller,
-    const v1::ListPlansRequest& request) {
-  store::PlanFilter filter;
-  auto namespaces = SelectNamespaces(caller, request.namespace_());
-  if (!namespaces.has_value()) return v1::ListPlansResponse();
-  filter.teams = *std::move(namespaces);
-  for (const int state : request.states()) {
-    filter.states.push_back(static_cast<v1::PlanState>(state));
-  }
-  filter.owner = request.owner();
-  const int page_size = request.page_size() <= 0
-                            ? kDefaultPage
-                            : std::min(request.page_size(), kMaxPage);
-  filter.limit = page_size + 1;  // the last says whether a page follows
-  if (!request.page_token().empty()) {
-    ASSIGN_OR_RETURN(filter.before, store::ParsePlanId(request.page_token()));
-  }
-  ASSIGN_OR_RETURN(std::vector<v1::PlanRecord> page, plans.List(filter));
-  v1::ListPlansResponse response;
-  if (static_cast<int>(page.size()) > page_size) {
-    page.pop_back();
-    response.set_next_page_token(page.back().id());
-  }
-  for (v1::PlanRecord& record : page) {
-    *response.add_plans() = std::move(record);
-  }
-  return response;
-}
 
 using ValidateStream =
     EventStream<grpc::ServerWriteReactor<v1::ValidatePlanEvent>,
