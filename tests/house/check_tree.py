@@ -565,9 +565,9 @@ def unused_faults(tree: Tree) -> list[str]:
 
 # The rooms, with their subfolders, whose tests ./check --long runs with a
 # sanitizer: what plans, what serves, what reads foreign bytes, what moves tensors.
-SANITIZED = ("base", "planner", "profiledb", "coordinator/daemon", "coordinator/ir",
-             "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
-             "coordinator/security", "coordinator/segmenter", "coordinator/service",
+SANITIZED = ("base", "planner", "profiledb", "coordinator/daemon", "coordinator/dashboard",
+             "coordinator/http", "coordinator/ir", "coordinator/jobs", "coordinator/metrics",
+             "coordinator/plans", "coordinator/security", "coordinator/segmenter", "coordinator/service",
              "coordinator/space", "coordinator/stages", "worker/comm",
              "worker/service")
 

@@ -56,6 +56,11 @@ LAYERS = {
         "base", "base/log", "base/rpc", "coordinator/jobs",
         "coordinator/metrics", "coordinator/plans", "coordinator/resharding",
         "coordinator/security", "coordinator/service", "profiledb/store"),
+    "coordinator/dashboard": (
+        "base", "base/rpc", "proto/v1", "coordinator/http",
+        "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
+        "coordinator/security", "coordinator/service", "profiledb/store",
+        "web"),
     "coordinator/estimation": (
         "base", "proto/hlo", "proto/v1", "coordinator/ir",
         "coordinator/ir/links", "coordinator/segmenter", "coordinator/space",
