@@ -50,6 +50,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   coordinator.advertised_address = options.advertised_address;
   coordinator.security = options.security;
   coordinator.audit = options.audit;
+  coordinator.dashboard_address = options.dashboard_address;
   coordinator.alive = std::move(options.alive);
   cluster->coordinator_ =
       std::make_unique<daemon::Coordinator>(std::move(coordinator));

@@ -43,8 +43,9 @@ class LocalCluster {
     std::string advertised_address;
     security::Listening security;
     security::AuditLog* audit = nullptr;  // outlives the cluster; null: none
-    std::string metrics_address;  // where Prometheus reads; empty: nowhere
-    std::function<void()> alive;  // as the coordinator's; empty: none
+    std::string metrics_address;    // where Prometheus reads; empty: nowhere
+    std::string dashboard_address;  // where people look; empty: nowhere
+    std::function<void()> alive;    // as the coordinator's; empty: none
     bool has_worker = true;
     v1::DeviceSpec devices;           // of the worker
     worker::BatchFunction run_batch;  // empty: worker/sandbox's

@@ -40,6 +40,7 @@ struct CoordinatorFlags {
   security::Listening security;
   std::string audit;
   std::string metrics;
+  std::string dashboard;
   std::string log_format = "text";
   double drain_seconds = 30;
 };
@@ -136,6 +137,7 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   options.security = flags.security;
   options.audit = audit.get();
   options.metrics_address = http::CompleteAddress(flags.metrics);
+  options.dashboard_address = http::CompleteAddress(flags.dashboard);
   options.alive = [&] { supervisor.Alive(); };
   options.has_worker = devices.has_value();
   if (devices.has_value()) options.devices = *devices;
@@ -143,11 +145,13 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
                    LocalCluster::Start(std::move(options)));
   reloader.Serve(cluster.get());
   const std::string metrics = cluster->coordinator().metrics_address();
+  const std::string dashboard = cluster->coordinator().dashboard_url();
   if (context.json) {
     nlohmann::ordered_json said;
     said["address"] = cluster->address();
     said["store"] = named;
     if (!metrics.empty()) said["metrics"] = metrics;
+    if (!dashboard.empty()) said["dashboard"] = dashboard;
     *context.out << said.dump() << "\n" << std::flush;
   } else {
     *context.out << "listening on " << cluster->address() << "\nstore " << named
@@ -155,6 +159,8 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     if (!metrics.empty()) {
       *context.out << "metrics at http://" << metrics << "/metrics\n";
     }
+    if (!dashboard.empty())
+      *context.out << "dashboard at " << dashboard << "\n";
     *context.out << std::flush;
   }
   // One line for people, in the log's own form.
@@ -197,6 +203,10 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
   verb.add_option("--metrics", flags->metrics,
                   "HOST:PORT where Prometheus reads figures, or a PORT of this "
                   "machine (default: nowhere)");
+  verb.add_option(
+      "--dashboard", flags->dashboard,
+      "HOST:PORT of a page that shows plans, tasks, workers and the "
+      "store, or a PORT of this machine (default: nowhere)");
   verb.add_option("--log-format", flags->log_format,
                   "of the log on stderr: text, or json, an object on each line")
       ->check(CLI::IsMember({"text", "json"}))

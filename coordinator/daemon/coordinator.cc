@@ -16,6 +16,8 @@
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
+#include "coordinator/dashboard/dashboard.h"
+#include "coordinator/dashboard/prediction_log.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/metrics/exporter.h"
 #include "coordinator/plans/leadership.h"
@@ -24,6 +26,7 @@
 #include "coordinator/security/guard.h"
 #include "coordinator/service/call_slots.h"
 #include "coordinator/service/listen_address.h"
+#include "coordinator/service/prediction_observer.h"
 #include "coordinator/service/rpc_observer.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
@@ -96,7 +99,8 @@ struct Coordinator::Server {
                 .plan = dependencies.plan,
                 .cover = dependencies.cover,
                 .holder = dependencies.listen_address,
-                .options = {}}) {}
+                .options = {}}),
+        predictions(dependencies.clock, dependencies.figures) {}
 
   // Leads or follows, as the leadership says; about once a second.
   void FollowLeadership();
@@ -118,6 +122,7 @@ struct Coordinator::Server {
       "calls that compute answers and no more; ask again when one has ended"};
   store::MemoryPlanStore own_plans;
   plans::PlanRunner runner;
+  dashboard::PredictionLog predictions;
   // Null: no other coordinator works on the store.
   std::unique_ptr<plans::Leadership> leadership;
   store::Epoch led;  // the epoch that the runner leads in; zero: it follows
@@ -134,6 +139,7 @@ struct Coordinator::Server {
   std::unique_ptr<Ticker> renewer;
   std::unique_ptr<Ticker> ticker;
   std::unique_ptr<metrics::Exporter> exporter;
+  std::unique_ptr<dashboard::Dashboard> dashboard;
 };
 
 void Coordinator::Server::FollowLeadership() {
@@ -178,6 +184,8 @@ absl::Status Coordinator::Start() {
         given.plans, given.advertised_address, plans::Leadership::Options());
   }
   const plans::Leadership* const leadership = server_->leadership.get();
+  service::PredictionObserver* predictions = given.figures;
+  if (!given.dashboard_address.empty()) predictions = &server_->predictions;
   const service::ServiceContext context = {
       .queue = &server_->queue,
       .calls = &server_->calls,
@@ -185,7 +193,7 @@ absl::Status Coordinator::Start() {
       .draining = &server_->draining,
       .reshardings = &server_->reshardings,
       .guard = guard,
-      .predictions = given.figures,
+      .predictions = predictions,
       .leadership = leadership,
       .held = &server_->held,
       .measurements = &server_->measurements,
@@ -238,6 +246,20 @@ absl::Status Coordinator::Start() {
                                   &server_->runner.plans(), given.profiles}));
     base::LogInfo("coordinator: metrics at http://",
                   server_->exporter->address(), "/metrics");
+  }
+  if (!given.dashboard_address.empty()) {
+    ASSIGN_OR_RETURN(
+        server_->dashboard,
+        dashboard::Dashboard::Start(given.dashboard_address, given.security,
+                                    {.clock = given.clock,
+                                     .guard = guard,
+                                     .queue = &server_->queue,
+                                     .plans = &server_->runner.plans(),
+                                     .profiles = given.profiles,
+                                     .leadership = leadership,
+                                     .predictions = &server_->predictions,
+                                     .address = server_->address}));
+    base::LogInfo("coordinator: dashboard at ", server_->dashboard->url());
   }
   if (server_->leadership == nullptr) {
     RETURN_IF_ERROR(server_->runner.Start());
@@ -293,6 +315,7 @@ bool Coordinator::Drain(absl::Duration timeout) {
 void Coordinator::Stop() {
   server_->draining = true;
   server_->exporter.reset();
+  server_->dashboard.reset();
   server_->ticker.reset();
   server_->renewer.reset();
   server_->queue.HandOver();
@@ -327,6 +350,10 @@ const std::string& Coordinator::address() const { return server_->address; }
 
 std::string Coordinator::metrics_address() const {
   return server_->exporter == nullptr ? "" : server_->exporter->address();
+}
+
+std::string Coordinator::dashboard_url() const {
+  return server_->dashboard == nullptr ? "" : server_->dashboard->url();
 }
 
 jobs::JobQueue& Coordinator::queue() { return server_->queue; }

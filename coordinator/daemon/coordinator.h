@@ -76,6 +76,9 @@ class Coordinator {
     // empty: neither.
     metrics::Figures* figures = nullptr;
     std::string metrics_address;
+    // Where people look at the dashboard (HOST:PORT), protected as the first
+    // address is; empty: nowhere.
+    std::string dashboard_address;
     // Called about once a second, after the queue and the plans were looked
     // after: a coordinator that hangs stops calling. Empty: nobody is.
     std::function<void()> alive;
@@ -114,6 +117,8 @@ class Coordinator {
   const std::string& address() const;
   // Where the metrics are; empty: nowhere.
   std::string metrics_address() const;
+  // The dashboard's URL; empty: there is none.
+  std::string dashboard_url() const;
   // Lives as long as the coordinator.
   jobs::JobQueue& queue();
   // A measurer of its own for work inside this process.

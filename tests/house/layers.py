@@ -53,7 +53,8 @@ LAYERS = {
         "base", "base/rpc", "proto/v1", "coordinator/jobs",
         "coordinator/plans"),
     "coordinator/daemon": (
-        "base", "base/log", "base/rpc", "coordinator/jobs",
+        "base", "base/log", "base/rpc", "coordinator/dashboard",
+        "coordinator/jobs",
         "coordinator/metrics", "coordinator/plans", "coordinator/resharding",
         "coordinator/security", "coordinator/service", "profiledb/store"),
     "coordinator/dashboard": (
