@@ -56,6 +56,22 @@ class Page:
             raise AssertionError(
                 f"{url} was not drawn: {self.console()}") from None
 
+    def forget(self) -> None:
+        """What the browser keeps of pages: the next one comes to a stranger."""
+        self._command("Network.clearBrowserCache")
+        self._driver.get("about:blank")
+
+    def await_true(self, expression: str) -> None:
+        try:
+            WebDriverWait(self._driver, 30, poll_frequency=0.05).until(
+                lambda driver: driver.execute_script(f"return {expression};"))
+        except TimeoutException:
+            raise AssertionError(f"never true: {expression}") from None
+
+    def click(self, selector: str) -> None:
+        self._driver.execute_script(
+            "document.querySelector(arguments[0]).click();", selector)
+
     def ask(self, script: str, *arguments: Any) -> Any:
         return self._driver.execute_script(script, *arguments)
 

@@ -1,0 +1,147 @@
+"""The dashboard of a real coordinator in headless Chromium.
+
+MESHWRIGHT_BINARY names the program; its folder holds the coordinator and
+dashboard_store. Pictures go to the folder MESHWRIGHT_PICTURES, where it is
+named.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+import browser
+import coordinator
+
+BIN = pathlib.Path(os.environ["MESHWRIGHT_BINARY"]).parent
+PLANS = 1000
+CHECKS = ("findLowContrast", "findFaintMarks", "findOverflow", "findOverlaps",
+          "findMissingLabels")
+
+ROWS = "return [...document.querySelectorAll('#{} tbody tr')]" \
+       ".map((it) => it.dataset.key);"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory,
+           ) -> Iterator[coordinator.Served]:
+    folder = tmp_path_factory.mktemp("dashboard")
+    with coordinator.start(BIN, folder, plans=PLANS, rows=2000) as it:
+        it.submit_waiting(5)
+        yield it
+
+
+def rows(page: browser.Page, section: str) -> list[str]:
+    return page.ask(ROWS.format(section))
+
+
+def show_all(page: browser.Page, served: coordinator.Served,
+             **how: object) -> None:
+    page.show(served.url, **how)
+    page.await_true("document.documentElement.dataset.charted")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_page_is_sound(page: browser.Page, served: coordinator.Served,
+                       width: int, theme: str) -> None:
+    show_all(page, served, width=width, theme=theme)
+    pictures = os.environ.get("MESHWRIGHT_PICTURES")
+    if pictures:
+        page.save_picture(
+            pathlib.Path(pictures, f"dashboard_{width}_{theme}.png"))
+    assert page.console() == []
+    assert {it: page.check(it) for it in CHECKS} == {it: [] for it in CHECKS}
+
+
+def test_what_there_is_is_shown(page: browser.Page,
+                                served: coordinator.Served) -> None:
+    show_all(page, served)
+    assert len(rows(page, "work")) == 5
+    assert rows(page, "plans")[0] == f"plan-{PLANS + 5}"
+    text = page.ask("return document.querySelector('#work').innerText;")
+    assert "waiting" in text and "no worker" in text
+    assert "All 1,005" in page.ask(
+        "return document.querySelector('#filters').innerText;")
+    assert page.ask("return document.querySelectorAll('#days rect').length;")
+
+
+def test_pages_and_filters(page: browser.Page,
+                           served: coordinator.Served) -> None:
+    show_all(page, served)
+    first = rows(page, "plans")
+    page.click("#pages button:nth-child(2)")
+    page.await_true(f"!document.querySelector('#plans [data-key={first[0]}]')")
+    second = rows(page, "plans")
+    assert len(second) == len(first) and not set(first) & set(second)
+    page.click("#pages button:first-child")
+    page.await_true(f"document.querySelector('#plans [data-key={first[0]}]')")
+    page.click("#filters button:nth-child(4)")
+    page.await_true("[...document.querySelectorAll('#plans tbody .badge')]"
+                    ".every((it) => it.textContent === 'failed')")
+    assert "fits into 80.0 GiB" in page.ask(
+        "return document.querySelector('#plans tbody').innerText;")
+
+
+def test_progress_is_live(page: browser.Page,
+                          served: coordinator.Served) -> None:
+    show_all(page, served)
+    [new] = served.submit_waiting(1)
+    page.await_true(f"document.querySelector('#work [data-key={new}]')")
+    served.run("plans", "cancel", new)
+    page.await_true(f"!document.querySelector('#work [data-key={new}]')")
+
+
+def test_a_plan_opens_by_keyboard(page: browser.Page,
+                                  served: coordinator.Served) -> None:
+    show_all(page, served)
+    page.click("#filters button:nth-child(3)")
+    page.await_true("document.querySelector('#plans tbody .badge--done')")
+    page.ask("document.querySelector('#plans tbody .link').focus();")
+    page.press(browser.ENTER)
+    page.await_true("document.querySelector('#details').open")
+    figures = page.ask(
+        "return document.querySelector('#details-figures').innerText;")
+    assert "Step, predicted" in figures and "61.0 GiB" in figures
+    assert {it: page.check(it) for it in CHECKS} == {it: [] for it in CHECKS}
+    page.press(browser.ESCAPE)
+    page.await_true("!document.querySelector('#details').open")
+
+
+def test_a_token_is_asked_for(page: browser.Page,
+                              tmp_path: pathlib.Path) -> None:
+    tokens = tmp_path / "tokens.toml"
+    read = coordinator.make_token(BIN, tokens, "read")
+    work = coordinator.make_token(BIN, tokens, "work")
+    with coordinator.start(BIN, tmp_path, plans=3, rows=10,
+                           tokens=tokens) as it:
+        page.show(it.url)
+        assert rows(page, "plans") == []
+        assert page.check("findOverflow") == []
+        page.ask("document.querySelector('#token').focus();")
+        page.press("mwt_of_nobody", browser.ENTER)
+        page.await_true("document.querySelector('#sign-in-why').textContent"
+                        ".includes('none of this coordinator')")
+        page.ask("document.querySelector('#token').focus();")
+        page.press(work, browser.ENTER)
+        page.await_true("document.querySelector('#trouble').textContent"
+                        ".includes('needs the role read')")
+        page.ask("sessionStorage.clear();")
+        page.show(it.url)
+        page.ask("document.querySelector('#token').focus();")
+        page.press(read, browser.ENTER)
+        page.await_true("document.querySelector('#plans tbody tr')")
+        assert len(rows(page, "plans")) == 3
+        page.ask("sessionStorage.clear();")
+
+
+def test_a_coordinator_that_is_gone_is_said(page: browser.Page,
+                                            tmp_path: pathlib.Path) -> None:
+    with coordinator.start(BIN, tmp_path, plans=3, rows=10) as it:
+        page.show(it.url)
+    page.await_true("!document.querySelector('#trouble').hidden && "
+                    "document.querySelector('#link').textContent === 'lost'")
+    assert len(rows(page, "plans")) == 3
