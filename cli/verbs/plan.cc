@@ -17,6 +17,8 @@
 #include "cli/flags/time_limit.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
+#include "cli/text/next_steps.h"
+#include "cli/text/plan_summary.h"
 #include "cli/text/plan_text.h"
 #include "cli/text/progress.h"
 #include "cli/text/stages_text.h"
@@ -40,6 +42,7 @@ struct PlanVerbFlags {
   std::string fallback;
   std::string cluster;
   MeshWishes meshes;
+  bool verbose = false;
 };
 
 absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
@@ -75,9 +78,13 @@ absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
   ASSIGN_OR_RETURN(const std::unique_ptr<client::PlanningClient> client,
                    client::PlanningClient::Connect(cluster->address()));
   ProgressDisplay display(context.err, context.terminal, context.clock);
-  return client->MakePlan(
+  auto plan = client->MakePlan(
       request,
       [&](const v1::PlanProgress& progress) { display.Show(progress); }, stop);
+  if (!stop.stop_requested() || plan.ok()) return plan;
+  return absl::CancelledError(
+      "interrupted; the store keeps what was measured, and the same command "
+      "goes on from there");
 }
 
 absl::StatusOr<v1::Plan> AskForPlan(const Context& context,
@@ -167,6 +174,30 @@ absl::StatusOr<v1::Plan> MakePlan(const Context& context,
   return PlanMesh(context, flags, request);
 }
 
+PlanSource FindSource(const PlanVerbFlags& flags) {
+  PlanSource source;
+  source.model = flags.plan.model;
+  source.plan = flags.output;
+  source.store = flags.store;
+  const DeviceFlags& devices = flags.plan.devices;
+  if (devices.platform != "cpu") {
+    source.device_flags = absl::StrCat(" --platform ", devices.platform);
+  }
+  if (!devices.plugin.empty()) {
+    absl::StrAppend(&source.device_flags, " --plugin ",
+                    QuoteWord(devices.plugin));
+  }
+  source.has_own_devices = flags.coordinator.empty() && !devices.solo;
+  return source;
+}
+
+std::string FormatPlan(const v1::Plan& plan, const PlanVerbFlags& flags) {
+  if (flags.verbose) return DescribePlan(plan);
+  const PlanSource source = FindSource(flags);
+  return SummarizePlan(plan, ListNextSteps(plan, source),
+                       RemeasureCommand(source));
+}
+
 absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
   for (const std::string& path : {flags.output, flags.plan.stages.trace}) {
     if (!path.empty()) RETURN_IF_ERROR(CheckWritable(path));
@@ -188,7 +219,7 @@ absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
       *context.err << "no trace is written, because no plan fits the memory\n";
     }
   }
-  *context.out << (context.json ? json : DescribePlan(plan));
+  *context.out << (context.json ? json : FormatPlan(plan, flags));
   return absl::OkStatus();
 }
 
@@ -206,6 +237,8 @@ void AddPlanVerb(CLI::App& app, Context& context) {
       "HOST:PORT of a running coordinator (default: starts its own)");
   coordinator->excludes(store);
   verb->add_option("-o,--output", flags->output, "file to write the plan to");
+  verb->add_flag("--verbose", flags->verbose,
+                 "print all of the plan: arguments, ties, programs left out");
   AddClientSecurityFlags(*verb, &flags->security);
   verb->add_flag("--symbolic", flags->symbolic,
                  "measure nothing and need no device, plan by roofline")

@@ -24,6 +24,8 @@
 #include "cli/text/explanation_text.h"
 #include "cli/text/format.h"
 #include "cli/text/json.h"
+#include "cli/text/next_steps.h"
+#include "cli/text/plan_summary.h"
 #include "cli/text/plan_text.h"
 #include "cli/text/plans_text.h"
 #include "cli/text/progress.h"
@@ -81,6 +83,7 @@ struct OneFlags {
   Address address;
   std::string id;
   std::string output;
+  bool verbose = false;
 };
 
 std::string UserName() {
@@ -154,21 +157,33 @@ absl::Status ListPlans(const Context& context, const ListFlags& flags) {
   });
 }
 
-absl::Status PrintPlan(const Context& context, const v1::PlanRecord& record) {
+std::string FormatKeptPlan(const v1::Plan& plan, const OneFlags& flags) {
+  if (flags.verbose) return DescribePlan(plan);
+  const std::string flag =
+      flags.address.value == kDefaultAddress
+          ? ""
+          : absl::StrCat(" --coordinator ", QuoteWord(flags.address.value));
+  return SummarizePlan(plan, ListNextSteps(flags.id, flag), /*remeasure=*/"");
+}
+
+absl::Status PrintPlan(const Context& context, const OneFlags& flags,
+                       const v1::PlanRecord& record) {
   const absl::Time now = context.clock->Now();
   if (context.json) {
     *context.out << PlanRecordToJson(record, now, true).dump(2) << "\n";
     return absl::OkStatus();
   }
   *context.out << FormatPlans({record}, now);
-  if (record.has_plan()) *context.out << "\n" << DescribePlan(record.plan());
+  if (record.has_plan()) {
+    *context.out << "\n" << FormatKeptPlan(record.plan(), flags);
+  }
   return absl::OkStatus();
 }
 
 absl::Status GetPlan(const Context& context, const OneFlags& flags) {
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
-  return PrintPlan(context, record);
+  return PrintPlan(context, flags, record);
 }
 
 absl::Status WatchPlan(const Context& context, const OneFlags& flags) {
@@ -177,7 +192,8 @@ absl::Status WatchPlan(const Context& context, const OneFlags& flags) {
   ASSIGN_OR_RETURN(
       const v1::Plan plan,
       WatchPlanToEnd(context, *client, flags.id, interrupt.token()));
-  *context.out << (context.json ? PlanToJsonText(plan) : DescribePlan(plan));
+  *context.out << (context.json ? PlanToJsonText(plan)
+                                : FormatKeptPlan(plan, flags));
   return absl::OkStatus();
 }
 
@@ -190,7 +206,7 @@ absl::Status CancelPlan(const Context& context, const OneFlags& flags) {
       WatchPlanToEnd(context, *client, flags.id, interrupt.token()).status();
   if (interrupt.token().stop_requested()) return ended;
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
-  return PrintPlan(context, record);
+  return PrintPlan(context, flags, record);
 }
 
 absl::StatusOr<v1::Plan> GetDonePlan(PlanningClient& client,
@@ -355,6 +371,9 @@ OneFlags* AddOne(CLI::App& parent, Context& context, const std::string& name,
                      "file for the annotated HloModuleProto; for a plan with "
                      "stages, a folder of modules")
         ->required();
+  } else if (name == "get" || name == "watch") {
+    verb->add_flag("--verbose", flags->verbose,
+                   "print all of the plan: arguments, ties, programs left out");
   }
   return flags;
 }
@@ -364,7 +383,6 @@ OneFlags* AddOne(CLI::App& parent, Context& context, const std::string& name,
 void AddPlansVerb(CLI::App& app, Context& context) {
   CLI::App* const plans = app.add_subcommand(
       "plans", "submit plans to a coordinator and see what becomes of them");
-  plans->require_subcommand(1);
   {
     const auto [verb, flags] = AddVerb(
         *plans, context, "submit",
