@@ -5,16 +5,22 @@
 namespace meshwright::cli {
 
 void AddClientSecurityFlags(CLI::App& verb, base::ChannelSecurity* flags) {
+  constexpr char kTitle[] = "Who may call the coordinator";
   verb.add_option("--ca", flags->ca_file,
                   "CA of the coordinator's certificate, PEM; also "
-                  "MESHWRIGHT_CA");
+                  "MESHWRIGHT_CA")
+      ->group(kTitle);
   verb.add_option("--cert", flags->certificate_file,
-                  "own certificate, PEM, for mutual TLS");
-  verb.add_option("--key", flags->key_file, "the own certificate's key, PEM");
+                  "own certificate, PEM, for mutual TLS")
+      ->group(kTitle);
+  verb.add_option("--key", flags->key_file, "the own certificate's key, PEM")
+      ->group(kTitle);
   verb.add_option("--token-file", flags->token_file,
-                  "file with the token; also MESHWRIGHT_TOKEN");
+                  "file with the token; also MESHWRIGHT_TOKEN")
+      ->group(kTitle);
   verb.add_flag("--insecure", flags->insecure,
-                "no TLS, though the coordinator is beyond this machine");
+                "no TLS, though the coordinator is beyond this machine")
+      ->group(kTitle);
 }
 
 void AddListeningFlags(CLI::App& verb, security::Listening* flags,

@@ -49,10 +49,15 @@ CLI::Option* AddStageFlags(CLI::App& verb, StageFlags* flags) {
       "cut the model into pipeline stages; --mesh is the cluster (hosts x "
       "devices) and the model is the step of one micro-batch, or a step that "
       "loops over its micro-batches");
-  for (CLI::Option* const it : AddStageTerms(verb, flags)) it->needs(stages);
+  constexpr char kTitle[] = "Pipeline stages";
+  stages->group(kTitle);
+  for (CLI::Option* const it : AddStageTerms(verb, flags)) {
+    it->needs(stages)->group(kTitle);
+  }
   verb.add_option("--trace", flags->trace,
                   "file to write the pipeline's timeline to, for Perfetto")
-      ->needs(stages);
+      ->needs(stages)
+      ->group(kTitle);
   return stages;
 }
 

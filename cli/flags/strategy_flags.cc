@@ -57,15 +57,17 @@ absl::Status AddArgumentRules(const std::vector<std::string>& texts,
 }  // namespace
 
 void AddStrategyFlags(CLI::App& verb, StrategyFlags* flags) {
+  constexpr char kTitle[] = "Strategies";
   verb.add_option("--open", flags->open,
                   "strategies to add to the search: fully-sharded, "
                   "optimizer-sharded, sequence, recompute (added by itself if "
                   "memory is short), outer-axis")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kTitle);
   const auto add = [&](const char* name, std::vector<std::string>& list,
                        const char* help) {
-    verb.add_option(name, list, help)->allow_extra_args(false);
+    verb.add_option(name, list, help)->allow_extra_args(false)->group(kTitle);
   };
   add("--pin", flags->pin,
       "BLOCKS=STRATEGY[|STRATEGY]: blocks (all, 0,4-7 or the name of a root) "

@@ -1,12 +1,15 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
 #include "cli/flags/plan_file.h"
 #include "cli/flags/strategy_flags.h"
+#include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/export/analysis_json.h"
 #include "coordinator/space/read_request.h"
@@ -39,22 +42,29 @@ std::string Describe(const json& analysis) {
       "%d instructions, %d contractions, %d ParallelBlocks\n",
       Count(analysis, "instructions"), Count(analysis, "contractions"),
       list("parallel_blocks").size());
+  std::vector<TableRow> rows;
   for (const json& type : list("segment_types")) {
-    absl::StrAppend(
-        &text, absl::StrFormat("segment type with blocks: %d, instances: %d, "
-                               "configurations: %d, switches: %d\n",
-                               Count(type, "blocks"), Count(type, "instances"),
-                               Count(type, "configurations"),
-                               Count(type, "switches")));
+    rows.push_back({absl::StrCat("type ", rows.size()),
+                    absl::StrCat(Count(type, "instances")),
+                    absl::StrCat(Count(type, "blocks")),
+                    absl::StrCat(Count(type, "configurations")),
+                    absl::StrCat(Count(type, "switches"))});
   }
+  absl::StrAppend(&text, FormatTable({{"segments", Align::kLeft},
+                                      {"copies"},
+                                      {"blocks in each"},
+                                      {"configurations"},
+                                      {"switches"}},
+                                     rows));
   const auto programs = analysis.find("programs");
   if (programs != analysis.end() && programs->is_object()) {
     absl::StrAppend(
         &text,
-        absl::StrFormat(
-            "%d programs (%d segments, %d resharding), %d distinct\n",
-            Count(*programs, "total"), Count(*programs, "segments"),
-            Count(*programs, "resharding"), Count(*programs, "distinct")));
+        absl::StrFormat("%d programs to measure (%d segments, %d resharding), "
+                        "%d distinct\n",
+                        Count(*programs, "total"), Count(*programs, "segments"),
+                        Count(*programs, "resharding"),
+                        Count(*programs, "distinct")));
   }
   for (const json& barrier : list("barriers")) {
     absl::StrAppend(&text,

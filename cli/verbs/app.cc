@@ -3,12 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <utility>
 
 #include "base/exit_status.h"
 #include "base/log/log.h"
 #include "base/version.h"
 #include "cli/cluster/cluster_verbs.h"
+#include "cli/program/help_format.h"
 #include "cli/verbs/verbs.h"
 
 namespace meshwright::cli {
@@ -32,6 +34,17 @@ int Fail(const Streams& streams, const std::string& message, int status) {
 void Parse(CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   app.parse(std::move(reversed));
+}
+
+// Verbs that --help lists under a title of their own.
+void AddGroup(CLI::App& app, Context& context, const char* title,
+              std::initializer_list<void (*)(CLI::App&, Context&)> verbs) {
+  const size_t before = app.get_subcommands({}).size();
+  for (const auto add : verbs) add(app, context);
+  const std::vector<CLI::App*> all = app.get_subcommands({});
+  for (size_t i = before; i < all.size(); ++i) {
+    if (!all[i]->get_group().empty()) all[i]->group(title);
+  }
 }
 
 int Execute(const Context& context, const Streams& streams) {
@@ -64,34 +77,23 @@ int RunCommand(const std::vector<std::string>& arguments,
       "Meshwright measures how fast a training step runs under different "
       "shardings, and plans the fastest one for a group of accelerators.",
       "meshwright");
+  SetHelpFormat(app);
   app.require_subcommand(0, 1);
-  bool verbose = false;
-  app.add_flag("-v,--verbose", verbose, "log the daemons' work on stderr");
+  bool log = false;
+  app.add_flag("-v,--log", log, "log the daemons' work on stderr");
   app.set_version_flag("--version", base::Version(), "print the version");
-  AddPlanVerb(app, context);
-  AddPlansVerb(app, context);
-  AddAnalyzeVerb(app, context);
-  AddValidateVerb(app, context);
-  AddExplainVerb(app, context);
-  AddDiffVerb(app, context);
-  AddWhatIfVerb(app, context);
-  AddExportVerb(app, context);
-  AddReportVerbs(app, context);
-  AddSearchVerb(app, context);
-  AddLayoutVerb(app, context);
-  AddReshardVerb(app, context);
-  AddCheckpointVerb(app, context);
-  AddPipelineVerb(app, context);
-  AddUpVerb(app, context);
-  AddJobsVerb(app, context);
-  AddProfilesVerb(app, context);
-  AddStoreVerb(app, context);
-  AddWorkersVerb(app, context);
-  AddClusterVerb(app, context);
-  AddTopVerb(app, context);
-  AddTokensVerb(app, context);
-  AddDoctorVerb(app, context);
-  AddCompletionVerbs(app, context);
+  AddGroup(app, context, "Plans",
+           {AddPlanVerb, AddValidateVerb, AddExplainVerb, AddExportVerb,
+            AddDiffVerb, AddWhatIfVerb, AddReportVerbs, AddAnalyzeVerb});
+  AddGroup(app, context, "A service and its workers",
+           {AddUpVerb, AddPlansVerb, AddJobsVerb, AddWorkersVerb, AddTopVerb,
+            AddTokensVerb, AddDoctorVerb});
+  AddGroup(app, context, "Measurements and links",
+           {AddProfilesVerb, AddStoreVerb, AddClusterVerb});
+  AddGroup(app, context, "Parts of the planner, on files",
+           {AddSearchVerb, AddLayoutVerb, AddReshardVerb, AddCheckpointVerb,
+            AddPipelineVerb});
+  AddGroup(app, context, "Shells", {AddCompletionVerbs});
 
   try {
     Parse(app, arguments);
@@ -116,7 +118,7 @@ int RunCommand(const std::vector<std::string>& arguments,
                     (known ? arguments[0] + " " : "") + "--help",
                 base::kExitBadInput);
   }
-  if (verbose) base::SetLogLevel(base::LogLevel::kDebug);
+  if (log) base::SetLogLevel(base::LogLevel::kDebug);
   if (!context.run) {
     return Fail(streams,
                 arguments.empty() || arguments[0][0] == '-'

@@ -58,6 +58,9 @@ struct RetryFlags {
 // ---- stats
 
 std::string DescribeStore(const v1::StoreReport& report) {
+  if (report.outcomes().empty()) {
+    return "the store has no rows; `meshwright plan` measures some\n";
+  }
   const auto list = [](const auto& counts) {
     std::map<std::string, int64_t> sorted(counts.begin(), counts.end());
     return absl::StrJoin(sorted, ", ", [](std::string* out, const auto& it) {
