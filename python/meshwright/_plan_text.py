@@ -6,8 +6,24 @@ from meshwright.plan import Plan, Segment
 from meshwright.quantities import format_bytes, format_seconds
 
 
+# Of an interval wider than this share of the step, a reader learns nothing.
+_WIDEST_INTERVAL = 0.5
+
+
+def _certainty(plan: Plan, low: float, high: float) -> tuple[str, str]:
+    assert plan.predicted is not None
+    if high - low <= _WIDEST_INTERVAL * plan.predicted.step_seconds:
+        return (
+            "noise interval",
+            f"{format_seconds(low)} to {format_seconds(high)}",
+        )
+    busy = "busy_machine" in plan.noise
+    cause = "machine was busy" if busy else "measurements vary too much"
+    return ("certainty", f"the {cause}: plan again on a quiet machine")
+
+
 def summary_rows(plan: Plan) -> list[tuple[str, str]]:
-    """Labels and values, as ``meshwright plan`` prints them."""
+    """Labels and values, as ``meshwright plan --verbose`` prints them."""
     if not plan.feasible or plan.predicted is None:
         return [
             ("verdict", f"no plan fits {format_bytes(plan.limit_bytes)}"),
@@ -31,8 +47,7 @@ def summary_rows(plan: Plan) -> list[tuple[str, str]]:
             )
         )
     if len(step.interval_seconds) == 2:
-        low, high = (format_seconds(s) for s in step.interval_seconds)
-        rows.append(("noise interval", f"{low} to {high}"))
+        rows.append(_certainty(plan, *step.interval_seconds))
     rows.append(("peak memory", f"{format_bytes(step.peak_bytes)} per device"))
     if plan.pipeline is not None:
         pipe = plan.pipeline

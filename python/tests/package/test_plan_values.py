@@ -90,6 +90,18 @@ def test_a_plan_is_shown_as_the_report_of_the_program(
         plan.to_html()
 
 
+def test_an_interval_that_says_nothing_is_said_in_words(plan):
+    assert "noise interval  25.4 ms to 26.5 ms" in str(plan)
+    wide = dataclasses.replace(
+        plan,
+        predicted=dataclasses.replace(
+            plan.predicted, interval_seconds=(0.011, 0.072)
+        ),
+    )
+    assert "certainty" in str(wide) and "72.0 ms" not in str(wide)
+    assert "the machine was busy: plan again" in str(wide)
+
+
 def test_a_verdict_is_a_plan_too():
     plan = meshwright.Plan.from_json(
         {
