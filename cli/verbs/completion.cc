@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "base/version.h"
 #include "cli/program/man_page.h"
+#include "cli/program/reference_page.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker/worker_program.h"
 
@@ -49,8 +50,8 @@ absl::Status PrintCompletion(const CLI::App& app, const Context& context,
   return absl::OkStatus();
 }
 
-absl::Status WriteManPages(const CLI::App& app, const Context& context,
-                           const std::string& folder) {
+absl::Status WritePages(const Context& context, const std::string& folder,
+                        const std::vector<base::NamedFile>& pages) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
@@ -58,12 +59,10 @@ absl::Status WriteManPages(const CLI::App& app, const Context& context,
         absl::StrCat("cannot make ", folder, ": ", error.message()));
   }
   auto files = nlohmann::ordered_json::array();
-  for (const ProgramShape& program : DescribePrograms(app, context)) {
-    for (const ManPage& page : MakeManPages(program, base::Version())) {
-      const std::string path = absl::StrCat(folder, "/", page.file);
-      RETURN_IF_ERROR(base::WriteFile(path, page.text));
-      files.push_back(path);
-    }
+  for (const base::NamedFile& page : pages) {
+    const std::string path = absl::StrCat(folder, "/", page.name);
+    RETURN_IF_ERROR(base::WriteFile(path, page.content));
+    files.push_back(path);
   }
   if (context.json) {
     *context.out << nlohmann::ordered_json{{"files", files}}.dump() << "\n";
@@ -71,6 +70,27 @@ absl::Status WriteManPages(const CLI::App& app, const Context& context,
     *context.err << "wrote " << files.size() << " pages to " << folder << "\n";
   }
   return absl::OkStatus();
+}
+
+absl::Status WriteManPages(const CLI::App& app, const Context& context,
+                           const std::string& folder) {
+  std::vector<base::NamedFile> pages;
+  for (const ProgramShape& program : DescribePrograms(app, context)) {
+    for (const ManPage& page : MakeManPages(program, base::Version())) {
+      pages.push_back({page.file, page.text});
+    }
+  }
+  return WritePages(context, folder, pages);
+}
+
+absl::Status WriteReferencePages(const CLI::App& app, const Context& context,
+                                 const std::string& folder) {
+  std::vector<base::NamedFile> pages;
+  for (const ProgramShape& program : DescribePrograms(app, context)) {
+    pages.push_back({absl::StrCat(program.FullName("-"), ".md"),
+                     MakeReferencePage(program)});
+  }
+  return WritePages(context, folder, pages);
 }
 
 }  // namespace
@@ -86,6 +106,15 @@ void AddCompletionVerbs(CLI::App& app, Context& context) {
   // For the target man_pages, not for people.
   AddVerb(app, context, "man-pages", "write the man pages of all programs",
           [&app, &context, word] { return WriteManPages(app, context, *word); })
+      ->group("")
+      ->add_option("folder", *word, "folder for the pages")
+      ->required();
+  // For the documentation site.
+  AddVerb(app, context, "reference-pages",
+          "write the reference of all programs as Markdown",
+          [&app, &context, word] {
+            return WriteReferencePages(app, context, *word);
+          })
       ->group("")
       ->add_option("folder", *word, "folder for the pages")
       ->required();
