@@ -1,0 +1,43 @@
+"""What a page's blocks and marks mean."""
+
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from blocks import BadBlock, find_blocks, find_uses, matches  # noqa: E402
+
+
+class BlocksTest(unittest.TestCase):
+    def test_marks_say_what_becomes_of_a_block(self):
+        page = ("<!-- uses a.pb = tests/a.pb -->\n```sh status=2\nfalse\n```\n"
+                "```text output\nno\n```\n```json file=b.json\n{}\n```\n"
+                "```sh gpu\nplan\n```\n```{toctree}\nx\n```\n")
+        run, output, file, gpu = find_blocks(page)
+        self.assertEqual((run.status, run.line, run.text), (2, 2, "false\n"))
+        self.assertTrue(output.is_output)
+        self.assertEqual(file.file, "b.json")
+        self.assertEqual(gpu.needs, "gpu")
+        self.assertEqual(find_uses(page), {"a.pb": "tests/a.pb"})
+
+    def test_no_block_is_left_aside_unseen(self):
+        for page in ("```json\n{}\n```", "```\nplan\n```", "```sh gup\nx\n```",
+                     "```text\nx\n```", "```sh\nplan"):
+            with self.assertRaises(BadBlock, msg=page):
+                find_blocks(page)
+
+    def test_dots_stand_for_any_text(self):
+        self.assertTrue(matches("a ... c\n", "a b\nb c"))
+        self.assertFalse(matches("a ... c", "a b d"))
+        self.assertFalse(matches("a", "a b"))
+        self.assertFalse(matches("a.c", "abc"))
+
+    def test_figures_may_differ_and_words_may_not(self):
+        self.assertTrue(matches("a  1.5 ms, 2 b", "a 97.3 us,  3 b", True))
+        self.assertFalse(matches("a 1.5 ms", "a 1.5 MiB", True))
+        self.assertFalse(matches("a 1.5 ms", "a 97.3 us"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,157 @@
+"""Runs the blocks of pages of docs/: run_blocks.py PROGRAMS PAGE...
+
+PROGRAMS is the folder of the built programs. Each page has a temporary folder,
+in which its blocks run in order (blocks.py says what their marks mean). Blocks
+of Python, and pages that call `python`, need MESHWRIGHT_EXPORT_PYTHON: an
+interpreter with the packages of python/requirements-tests.txt. Prints how many
+blocks ran, and why others did not.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from blocks import BadBlock, Block, find_blocks, find_uses, matches  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIMIT_SECONDS = 600
+
+
+class Fault(Exception):
+    """A block that does not do what its page says."""
+
+
+def make_package(python: str, folder: pathlib.Path) -> None:
+    """The package with its stubs, as an installed wheel has it."""
+    shutil.copytree(ROOT / "python" / "meshwright", folder / "meshwright",
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run([python, "-B", ROOT / "python" / "build_stubs.py", folder],
+                   check=True)
+
+
+class Page:
+    def __init__(self, path: pathlib.Path, programs: pathlib.Path,
+                 python: str, package: pathlib.Path):
+        self.path = path
+        self.python = python
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="meshwright-docs-"))
+        self.services: list[subprocess.Popen] = []
+        self.printed = ""
+        tools = [str(programs)]
+        if python:
+            (self.folder / ".bin").mkdir()
+            link = self.folder / ".bin" / "python"
+            link.write_text(f'#!/bin/sh\nexec "{python}" "$@"\n')
+            link.chmod(0o755)
+            tools.append(str(link.parent))
+        self.environment = {
+            "PATH": ":".join([*tools, os.environ["PATH"]]),
+            "HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder / ".data"),
+            "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1",
+            "MESHWRIGHT_BINARY": str(programs / "meshwright"),
+            # Times of this test say nothing: it waits for no calm machine.
+            "MESHWRIGHT_CALM_SECONDS": "0",
+            "MESHWRIGHT_LOCK_FOLDER": str(self.folder),
+            "JAX_PLATFORMS": "cpu", "USER": "you"}
+
+    def run(self, block: Block) -> None:
+        if block.file:
+            place = self.folder / block.file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(block.text)
+        elif block.is_output:
+            if not matches(block.text, self.printed, block.is_figures):
+                raise Fault(f"the block before printed\n{self.printed}")
+        elif block.is_service:
+            self.serve(block)
+        else:
+            command = (["bash", "-euo", "pipefail", "-c", block.text]
+                       if block.language == "sh" else
+                       [self.python, "-c", block.text])
+            ended = subprocess.run(
+                command, cwd=self.folder, env=self.environment, text=True,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS)
+            self.printed = ended.stdout
+            if ended.returncode != block.status:
+                raise Fault(f"status {ended.returncode} in place of "
+                            f"{block.status}:\n{ended.stdout}")
+
+    def serve(self, block: Block) -> None:
+        service = subprocess.Popen(
+            ["bash", "-c", "exec " + block.text.strip()], cwd=self.folder,
+            env=self.environment, text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.services.append(service)
+        self.printed = service.stdout.readline()
+        if not self.printed:
+            raise Fault("the service said nothing and ended")
+        threading.Thread(target=service.stdout.read, daemon=True).start()
+
+    def close(self) -> None:
+        for service in reversed(self.services):
+            service.send_signal(signal.SIGTERM)
+            service.wait(timeout=LIMIT_SECONDS)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def run_page(page: Page, counts: collections.Counter) -> list[str]:
+    """Faults, each with its place; what follows a fault is not run."""
+    text = page.path.read_text()
+    name = page.path.relative_to(ROOT)
+    try:
+        blocks = find_blocks(text)
+    except BadBlock as bad:
+        return [f"{name}: {bad}"]
+    for file, source in find_uses(text).items():
+        shutil.copyfile(ROOT / source, page.folder / file)
+    if not page.python and any(
+            it.language == "python" or "python " in it.text for it in blocks):
+        counts["python"] += len(blocks)
+        return []
+    for block in blocks:
+        if block.needs:
+            counts[block.needs] += 1
+            continue
+        try:
+            page.run(block)
+        except (Fault, subprocess.TimeoutExpired) as fault:
+            return [f"{name}:{block.line}: {fault}\n{block.text}"]
+        counts["run"] += 1
+    return []
+
+
+def main() -> int:
+    programs = pathlib.Path(sys.argv[1]).resolve()
+    python = os.environ.get("MESHWRIGHT_EXPORT_PYTHON", "")
+    counts: collections.Counter = collections.Counter()
+    faults = []
+    with tempfile.TemporaryDirectory() as package:
+        if python:
+            make_package(python, pathlib.Path(package))
+        for path in sys.argv[2:]:
+            page = Page(pathlib.Path(path).resolve(), programs, python,
+                        pathlib.Path(package))
+            try:
+                faults += run_page(page, counts)
+            finally:
+                page.close()
+    print(f"blocks run: {counts.pop('run', 0)}")
+    for reason, count in sorted(counts.items()):
+        print(f"skipped: {count} blocks of the pages need {reason}")
+    print("\n".join(faults))
+    return 1 if faults or not sys.argv[2:] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
