@@ -17,14 +17,18 @@ namespace {
 constexpr int kMaxNames = 3;  // shown; --json has all
 
 std::string FormatFigures(const v1::Plan& a, const v1::Plan& b) {
-  const bool both = a.feasible() && b.feasible();
+  // A baseline predicts nothing.
+  const auto has_figures = [](const v1::Plan& plan) {
+    return plan.feasible() && plan.has_predicted();
+  };
+  const bool both = has_figures(a) && has_figures(b);
   std::vector<TableRow> rows;
   const auto add = [&](const char* name, auto figure, auto format,
                        auto format_change) {
     const auto from = figure(a.predicted());
     const auto to = figure(b.predicted());
-    rows.push_back({name, a.feasible() ? format(from) : "-",
-                    b.feasible() ? format(to) : "-",
+    rows.push_back({name, has_figures(a) ? format(from) : "-",
+                    has_figures(b) ? format(to) : "-",
                     both ? format_change(to - from) : "-"});
   };
   using Predicted = v1::PlanPrediction;

@@ -86,6 +86,13 @@ TEST(PlanDifferenceTest, EqualPlansSayNothing) {
               HasSubstr("shard everything in the same way"));
 }
 
+TEST(PlanDifferenceTest, ABaselineHasNoFigures) {
+  v1::Plan baseline = SomePlan(0.01, "rows");
+  baseline.clear_predicted();
+  EXPECT_THAT(DescribeDifference(baseline, SomePlan(0.02, "columns")),
+              HasSubstr("step                - "));
+}
+
 TEST(PlanDifferenceTest, WhatCannotBeComparedIsSaidInOneSentence) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = SomePlan(0.02, "columns");
