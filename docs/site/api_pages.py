@@ -21,9 +21,13 @@ FIELDS, NESTED, NESTED_ENUMS, VALUES, METHODS = 2, 3, 4, 2, 2
 
 
 def escape(text: str) -> str:
-    for mark in "\\|*_<[`":
-        text = text.replace(mark, "\\" + mark)
-    return " ".join(text.split())
+    """No character is Markdown's, but for the code that a comment quotes."""
+    parts = " ".join(text.split()).replace("\\", "\\\\").split("`")
+    for i in range(0, len(parts), 2 if len(parts) % 2 else 1):
+        for mark in "*_<[":
+            parts[i] = parts[i].replace(mark, "\\" + mark)
+    mark = "`" if len(parts) % 2 else "\\`"
+    return mark.join(parts).replace("|", "\\|")
 
 
 class Page:

@@ -13,5 +13,5 @@ html_show_copyright = False
 myst_heading_anchors = 3
 # Blocks of text that show a screen are of no language.
 highlight_language = "text"
-# A reader without a network gets all of it.
-html_baseurl = ""
+# Flags begin with two hyphens, not with a dash.
+smartquotes = False
