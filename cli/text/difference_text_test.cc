@@ -90,7 +90,7 @@ TEST(PlanDifferenceTest, ABaselineHasNoFigures) {
   v1::Plan baseline = SomePlan(0.01, "rows");
   baseline.clear_predicted();
   EXPECT_THAT(DescribeDifference(baseline, SomePlan(0.02, "columns")),
-              HasSubstr("step                - "));
+              HasSubstr("step               -  61.0 ms           -\n"));
 }
 
 TEST(PlanDifferenceTest, WhatCannotBeComparedIsSaidInOneSentence) {
