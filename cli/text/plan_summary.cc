@@ -126,6 +126,21 @@ std::optional<std::string> DescribeEffort(const v1::Plan& plan) {
   return absl::StrCat(text, ", in ", FormatSeconds(plan.seconds().total()));
 }
 
+// A part that takes no time is left out.
+std::string DescribeStepTime(const v1::PlanPrediction& predicted) {
+  std::string text =
+      absl::StrCat(FormatSeconds(predicted.step_seconds()), " (compute ",
+                   FormatSeconds(predicted.compute_seconds()));
+  const auto add = [&](const char* part, double seconds) {
+    if (seconds > 0) {
+      absl::StrAppend(&text, ", ", part, " ", FormatSeconds(seconds));
+    }
+  };
+  add("communication", predicted.communication_seconds());
+  add("resharding", predicted.resharding_seconds());
+  return absl::StrCat(text, ")");
+}
+
 Lines DescribeFigures(const v1::Plan& plan, const std::string& remeasure) {
   Lines lines;
   if (!plan.feasible()) {
@@ -139,14 +154,7 @@ Lines DescribeFigures(const v1::Plan& plan, const std::string& remeasure) {
   }
   if (!plan.has_predicted()) return lines;
   const v1::PlanPrediction& predicted = plan.predicted();
-  AppendRow("step",
-            absl::StrCat(FormatSeconds(predicted.step_seconds()), " (compute ",
-                         FormatSeconds(predicted.compute_seconds()),
-                         ", communication ",
-                         FormatSeconds(predicted.communication_seconds()),
-                         ", resharding ",
-                         FormatSeconds(predicted.resharding_seconds()), ")"),
-            &lines);
+  AppendRow("step", DescribeStepTime(predicted), &lines);
   std::string memory =
       absl::StrCat(FormatBytes(predicted.peak_bytes()), " per device");
   if (plan.limit_bytes() > 0) {

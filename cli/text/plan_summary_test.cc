@@ -28,6 +28,8 @@ v1::Plan MeasuredPlan(double low, double high) {
   plan.add_mesh(2);
   v1::PlanPrediction& predicted = *plan.mutable_predicted();
   predicted.set_step_seconds(0.038);
+  predicted.set_compute_seconds(0.036);
+  predicted.set_communication_seconds(0.002);
   predicted.set_peak_bytes(2 << 20);
   predicted.add_interval_seconds(low);
   predicted.add_interval_seconds(high);
@@ -48,7 +50,7 @@ TEST(PlanSummaryTest, AScreenSaysStepMemoryCertaintyAndWhatIsNext) {
   plan.mutable_segments(2)->set_config(1);
   EXPECT_EQ(SummarizePlan(plan, kNext, ""),
             R"(toy on mesh 1x2 (cpu)
-  step       38.0 ms (compute 0.0 us, communication 0.0 us, resharding 0.0 us)
+  step       38.0 ms (compute 36.0 ms, communication 2.0 ms)
   memory     2.0 MiB per device of 4.0 MiB
   certainty  good: the step takes 37.0 ms to 39.0 ms if it is measured again
   optimum    no plan is more than 0.25 % faster
