@@ -44,6 +44,25 @@ TEST(AppTest, MeshesThatAreNone) {
   ExpectRefused({"analyze", kModel, "--mesh", "two"}, "\"two\"");
 }
 
+TEST(AppTest, HelpHasTitlesAndNoListsOfWhatExcludesWhat) {
+  EXPECT_THAT(Command({"--help"}).out, HasSubstr("A service and its workers:"));
+  const std::string help = Command({"plan", "--help"}).out;
+  EXPECT_THAT(help, HasSubstr("Pipeline stages:"));
+  EXPECT_THAT(help, testing::Not(HasSubstr("Excludes:")));
+  EXPECT_THAT(help, testing::Not(HasSubstr("Needs:")));
+}
+
+TEST(AppTest, TheScreenOfAPlanSaysWhatIsNextAndVerboseSaysAll) {
+  const std::vector<std::string> asked = {"plan", kModel, "--mesh", "1x2",
+                                          "--symbolic"};
+  const std::string screen = Command(asked).out;
+  EXPECT_THAT(screen, HasSubstr("\nnext\n"));
+  EXPECT_THAT(screen, testing::Not(HasSubstr("arguments")));
+  std::vector<std::string> verbose = asked;
+  verbose.push_back("--verbose");
+  EXPECT_THAT(Command(verbose).out, HasSubstr("\narguments\n"));
+}
+
 TEST(AppTest, FilesThatAreNotThere) {
   ExpectRefused({"plan", "/nonexistent.pb", "--mesh", "1x2"},
                 "/nonexistent.pb");
