@@ -81,7 +81,7 @@ absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
   auto plan = client->MakePlan(
       request,
       [&](const v1::PlanProgress& progress) { display.Show(progress); }, stop);
-  if (!stop.stop_requested() || plan.ok()) return plan;
+  if (!absl::IsCancelled(plan.status())) return plan;
   return absl::CancelledError(
       "interrupted; the store keeps what was measured, and the same command "
       "goes on from there");
