@@ -32,7 +32,8 @@ from meshwright.torch._operators.random import drawing_from
 from meshwright.torch._tracing import Graph, StepGraphs
 from meshwright.torch._tree import map_tensors, tensors
 
-_SCOPE = "aten."
+# Before the names of nodes; both graphs may have the same.
+_GRADIENTS, _UPDATE = "aten.", "update."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,8 +58,8 @@ class LoweredStep:
 def lower_step(graphs: StepGraphs, accumulate: int = 1) -> LoweredStep:
     """``accumulate``: micro-batches of a step; the batch is one of them."""
     check_rules(graphs)
-    gradients = _Runner(graphs.gradients)
-    update = _Runner(graphs.update)
+    gradients = _Runner(graphs.gradients, _GRADIENTS)
+    update = _Runner(graphs.update, _UPDATE)
 
     def compute_gradients(
         params: Any, buffers: Any, batch: Any, key: Any
@@ -136,15 +137,16 @@ def check_rules(graphs: StepGraphs) -> None:
 
 
 def scopes_of(op_name: str) -> list[str]:
-    """The node scopes within an instruction's op_name."""
-    return re.findall(rf"(?:^|/)({re.escape(_SCOPE)}\w+)(?=/|$)", op_name)
+    """The nodes of the gradients' graph within an instruction's op_name."""
+    return re.findall(rf"(?:^|/)({re.escape(_GRADIENTS)}\w+)(?=/|$)", op_name)
 
 
 class _Runner:
     """Runs a graph on JAX arrays."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, scope: str) -> None:
         self._graph = graph
+        self._scope = scope
         self._maker: dict[torch.fx.Node, torch.fx.Node] = {}
 
     def run(self, inputs: Sequence[Any]) -> Any:
@@ -164,7 +166,7 @@ class _Runner:
             elif node.op == "get_attr":
                 values[node] = self._constant(node)
             else:
-                with jax.named_scope(_SCOPE + node.name):
+                with jax.named_scope(self._scope + node.name):
                     values[node] = _compute(node, values)
             # An operator that does nothing is called as what it returns.
             made = makers.setdefault(id(values[node]), node)
@@ -185,7 +187,7 @@ class _Runner:
         while True:
             node = self._maker[node]
             shape = tuple(node.meta["val"].shape)
-            places.append(Place(_SCOPE + node.name, shape))
+            places.append(Place(self._scope + node.name, shape))
             if "view" not in str(node.target):
                 return places
             node = node.all_input_nodes[0]

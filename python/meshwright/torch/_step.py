@@ -32,7 +32,7 @@ class ModuleState:
 
     parameters: Tensors
     buffers: Tensors
-    aliases: Mapping[str, str]  # every name -> the first one
+    aliases: Mapping[str, str]  # the name of each place -> the first one
 
     @classmethod
     def read(cls, module: torch.nn.Module) -> ModuleState:
@@ -42,13 +42,13 @@ class ModuleState:
             id(tensor): name
             for name, tensor in (*parameters.items(), *buffers.items())
         }
+        # One name for each place: a module may stand in another twice.
         aliases = {
-            name: first[id(tensor)]
-            for names in (
-                module.named_parameters(remove_duplicate=False),
-                module.named_buffers(remove_duplicate=False),
-            )
-            for name, tensor in names
+            f"{prefix}.{key}" if prefix else key: first[id(tensor)]
+            for prefix, submodule in module.named_modules()
+            for held in (submodule._parameters, submodule._buffers)
+            for key, tensor in held.items()
+            if tensor is not None
         }
         return cls(parameters, buffers, aliases)
 

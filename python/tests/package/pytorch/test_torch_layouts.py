@@ -102,6 +102,17 @@ def test_placements_of_every_tensor(plan):
     assert set(placed.batch) == {"batch['x']", "batch['y']"}
 
 
+def test_a_submodule_that_stands_in_two_places_is_one():
+    module = Two()
+    module.again = module.down
+    before = {name: p.detach().clone() for name, p in module.named_parameters()}
+    step = meshwright.torch.export(*arguments(module))
+    assert not any("again" in name for name in step.arguments)
+    for name, parameter in module.named_parameters():
+        assert type(parameter) is nn.Parameter
+        assert torch.equal(parameter, before[name])
+
+
 def test_a_plan_file_keeps_the_activations(plan, tmp_path):
     plan.save(tmp_path / "plan.json")
     again = Plan.load(tmp_path / "plan.json")
@@ -122,6 +133,23 @@ def test_a_kept_plan_is_found_without_the_program(
     first = meshwright.torch.plan(*arguments(), **options)
     monkeypatch.setenv("MESHWRIGHT_BINARY", "/bin/false")
     assert meshwright.torch.plan(*arguments(), **options) == first
+
+
+def test_a_measured_plan_of_a_service(binary, store, tmp_path, monkeypatch):
+    with meshwright.Client(store=store) as client:
+        client.plans()
+        # The service has the module: nothing else runs here.
+        monkeypatch.setenv("MESHWRIGHT_BINARY", "/bin/false")
+        plan = meshwright.torch.plan(
+            *arguments(),
+            mesh="1x2",
+            client=client,
+            strategies=Strategies(pin=("0=columns", "1=contraction")),
+            keep=tmp_path,
+        )
+    assert plan.predicted.step_seconds > 0 and plan.programs.distinct > 0
+    placed = meshwright.torch.placements(plan)
+    assert placed.activations["up"] == (Shard(1),)
 
 
 def test_styles_of_a_plan_that_styles_can_say(plan):
