@@ -136,7 +136,8 @@ std::string DescribeStepTime(const v1::PlanPrediction& predicted) {
       absl::StrAppend(&text, ", ", part, " ", FormatSeconds(seconds));
     }
   };
-  add("communication", predicted.communication_seconds());
+  add("communication",
+      predicted.communication_seconds() - predicted.resharding_seconds());
   add("resharding", predicted.resharding_seconds());
   return absl::StrCat(text, ")");
 }

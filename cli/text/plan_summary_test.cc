@@ -30,6 +30,7 @@ v1::Plan MeasuredPlan(double low, double high) {
   predicted.set_step_seconds(0.038);
   predicted.set_compute_seconds(0.036);
   predicted.set_communication_seconds(0.002);
+  predicted.set_resharding_seconds(0.0005);
   predicted.set_peak_bytes(2 << 20);
   predicted.add_interval_seconds(low);
   predicted.add_interval_seconds(high);
@@ -50,7 +51,7 @@ TEST(PlanSummaryTest, AScreenSaysStepMemoryCertaintyAndWhatIsNext) {
   plan.mutable_segments(2)->set_config(1);
   EXPECT_EQ(SummarizePlan(plan, kNext, ""),
             R"(toy on mesh 1x2 (cpu)
-  step       38.0 ms (compute 36.0 ms, communication 2.0 ms)
+  step       38.0 ms (compute 36.0 ms, communication 1.5 ms, resharding 500.0 us)
   memory     2.0 MiB per device of 4.0 MiB
   certainty  good: the step takes 37.0 ms to 39.0 ms if it is measured again
   optimum    no plan is more than 0.25 % faster

@@ -171,11 +171,13 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
   const v1::PlanPrediction& predicted = plan.predicted();
   std::vector<TableRow> rows = {
       {"step",
-       absl::StrCat(
-           FormatSeconds(predicted.step_seconds()), " (compute ",
-           FormatSeconds(predicted.compute_seconds()), ", communication ",
-           FormatSeconds(predicted.communication_seconds()), ", resharding ",
-           FormatSeconds(predicted.resharding_seconds()), ")")},
+       absl::StrCat(FormatSeconds(predicted.step_seconds()), " (compute ",
+                    FormatSeconds(predicted.compute_seconds()),
+                    ", communication ",
+                    FormatSeconds(predicted.communication_seconds() -
+                                  predicted.resharding_seconds()),
+                    ", resharding ",
+                    FormatSeconds(predicted.resharding_seconds()), ")")},
       {"lower bound", DescribeBound(plan)}};
   if (predicted.interval_seconds_size() == 2) {
     rows.push_back(

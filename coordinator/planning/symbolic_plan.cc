@@ -41,7 +41,7 @@ void FillPrediction(const intraop::IntraOpAnswer& answer, v1::Plan& plan) {
   predicted.set_step_seconds(seconds);
   const double communication = problem::ToSeconds(answer.plan->communication);
   const double resharding = problem::ToSeconds(answer.plan->resharding);
-  predicted.set_communication_seconds(communication);
+  predicted.set_communication_seconds(communication + resharding);
   predicted.set_resharding_seconds(resharding);
   predicted.set_compute_seconds(seconds - communication - resharding);
   predicted.set_peak_bytes(answer.plan->peak_bytes);
