@@ -46,8 +46,10 @@ std::vector<NextStep> ListNextSteps(const v1::Plan& plan,
       next.push_back(
           {"run it", absl::StrCat("meshwright validate ", model, " ", file,
                                   StoreFlag(source), source.device_flags)});
-      next.push_back({"see why", absl::StrCat("meshwright explain ", file,
-                                              StoreFlag(source))});
+      next.push_back(
+          {"see why",
+           absl::StrCat("meshwright report ", file, StoreFlag(source), " -o ",
+                        QuoteWord(source.plan + ".html"))});
     }
     next.push_back({"apply it", absl::StrCat("meshwright export ", model, " ",
                                              file, " -o ANNOTATED.hlo.pb")});

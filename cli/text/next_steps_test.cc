@@ -26,7 +26,7 @@ TEST(NextStepsTest, CommandsNameTheFilesAndTheStore) {
       ListNextSteps(PlanOf("cuda"), source),
       Commands("meshwright validate 'my model.pb' p.json --store s.db "
                "--platform cuda",
-               "meshwright explain p.json --store s.db",
+               "meshwright report p.json --store s.db -o p.json.html",
                "meshwright export 'my model.pb' p.json -o ANNOTATED.hlo.pb",
                "repeat with --verbose"));
   EXPECT_EQ(
