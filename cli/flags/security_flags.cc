@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/str_cat.h"
+#include "cli/text/next_steps.h"
+
 namespace meshwright::cli {
 
 void AddClientSecurityFlags(CLI::App& verb, base::ChannelSecurity* flags) {
@@ -21,6 +24,19 @@ void AddClientSecurityFlags(CLI::App& verb, base::ChannelSecurity* flags) {
   verb.add_flag("--insecure", flags->insecure,
                 "no TLS, though the coordinator is beyond this machine")
       ->group(kTitle);
+}
+
+std::string WriteClientSecurityFlags(const base::ChannelSecurity& flags) {
+  std::string text;
+  const auto add = [&](const char* flag, const std::string& file) {
+    if (!file.empty()) absl::StrAppend(&text, flag, QuoteWord(file));
+  };
+  add(" --ca ", flags.ca_file);
+  add(" --cert ", flags.certificate_file);
+  add(" --key ", flags.key_file);
+  add(" --token-file ", flags.token_file);
+  if (flags.insecure) absl::StrAppend(&text, " --insecure");
+  return text;
 }
 
 void AddListeningFlags(CLI::App& verb, security::Listening* flags,

@@ -18,6 +18,10 @@ namespace meshwright::cli {
 
 void AddClientSecurityFlags(CLI::App& verb, base::ChannelSecurity* flags);
 
+// The flags above as they were given, with a space before each, for commands
+// that people copy; empty where none was.
+std::string WriteClientSecurityFlags(const base::ChannelSecurity& flags);
+
 void AddListeningFlags(CLI::App& verb, security::Listening* flags,
                        std::string* audit_file);
 

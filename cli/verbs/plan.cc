@@ -178,7 +178,7 @@ PlanSource FindSource(const PlanVerbFlags& flags) {
   PlanSource source;
   source.model = flags.plan.model;
   source.plan = flags.output;
-  source.store = flags.store;
+  if (!flags.store.empty()) source.store = DescribeStorePath(flags.store);
   const DeviceFlags& devices = flags.plan.devices;
   if (devices.platform != "cpu") {
     source.device_flags = absl::StrCat(" --platform ", devices.platform);

@@ -159,11 +159,13 @@ absl::Status ListPlans(const Context& context, const ListFlags& flags) {
 
 std::string FormatKeptPlan(const v1::Plan& plan, const OneFlags& flags) {
   if (flags.verbose) return DescribePlan(plan);
-  const std::string flag =
-      flags.address.value == kDefaultAddress
-          ? ""
-          : absl::StrCat(" --coordinator ", QuoteWord(flags.address.value));
-  return SummarizePlan(plan, ListNextSteps(flags.id, flag), /*remeasure=*/"");
+  std::string repeated = WriteClientSecurityFlags(flags.address.security);
+  if (flags.address.value != kDefaultAddress) {
+    repeated = absl::StrCat(" --coordinator ", QuoteWord(flags.address.value),
+                            repeated);
+  }
+  return SummarizePlan(plan, ListNextSteps(flags.id, repeated),
+                       /*remeasure=*/"");
 }
 
 absl::Status PrintPlan(const Context& context, const OneFlags& flags,
