@@ -63,6 +63,10 @@ absl::Status TlsContext::Reload() {
   context->use_private_key_file(listening_.key_file, ssl::context::pem, error);
   if (error) return ExplainFile(listening_.key_file, error);
   if (!listening_.client_ca_file.empty()) {
+    // Without it OpenSSL fails the handshake of a client that resumes.
+    constexpr unsigned char kSessions[] = "meshwright";
+    SSL_CTX_set_session_id_context(context->native_handle(), kSessions,
+                                   sizeof(kSessions) - 1);
     context->load_verify_file(listening_.client_ca_file, error);
     if (error) return ExplainFile(listening_.client_ca_file, error);
     context->set_verify_mode(

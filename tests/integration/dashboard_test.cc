@@ -107,6 +107,19 @@ TEST_F(TlsDashboardTest, AClientsCertificateNamesTheCaller) {
               HasSubstr("\"caller\":\"certificate:launcher\""));
 }
 
+// As a browser does for every connection but its first.
+TEST_F(TlsDashboardTest, AClientWithACertificateResumesItsSession) {
+  certificates_.MakeCertificate("ca", "launcher");
+  Start("ca.pem");
+  const std::string own = absl::StrCat("-tls1_2 -cert ", File("launcher.pem"),
+                                       " -key ", File("launcher.key"));
+  const std::string session = File("session");
+  EXPECT_THAT(Ask("ca.pem", absl::StrCat(own, " -sess_out ", session)),
+              HasSubstr("\"caller\":\"certificate:launcher\""));
+  EXPECT_THAT(Ask("ca.pem", absl::StrCat(own, " -sess_in ", session)),
+              HasSubstr("\"caller\":\"certificate:launcher\""));
+}
+
 // New connections see the new certificate; nothing is restarted.
 TEST_F(TlsDashboardTest, AChangedCertificateIsTakenUp) {
   Start();
