@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -138,7 +139,9 @@ Api::Api(const Sources& sources)
     : sources_(sources), started_(sources.clock->Now()) {
   if (sources_.profiles != nullptr) {
     census_ = std::make_unique<metrics::Census<StoreSurvey>>(
-        [profiles = sources_.profiles] { return SurveyStore(*profiles); },
+        [profiles = sources_.profiles](const std::stop_token& stop) {
+          return SurveyStore(*profiles, stop);
+        },
         sources_.clock);
   }
 }

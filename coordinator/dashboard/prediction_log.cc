@@ -11,7 +11,10 @@ void PredictionLog::AddPrediction(const std::string& device_kind,
     next_->AddPrediction(device_kind, predicted_seconds, measured_seconds);
   }
   // A client's figure may be anything.
-  if (!std::isfinite(predicted_seconds / measured_seconds)) return;
+  if (!(predicted_seconds > 0) || !(measured_seconds > 0) ||
+      !std::isfinite(predicted_seconds / measured_seconds)) {
+    return;
+  }
   base::MutexLock lock(&mutex_);
   kept_.push_back(
       {clock_->Now(), device_kind, predicted_seconds, measured_seconds});

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stop_token>
 
 #include "absl/status/statusor.h"
 #include "profiledb/store/profile_store.h"
@@ -22,7 +23,8 @@ struct StoreSurvey {
   std::map<int64_t, std::map<v1::Quality, int64_t>> days;
 };
 
-absl::StatusOr<StoreSurvey> SurveyStore(store::ProfileStore& store);
+absl::StatusOr<StoreSurvey> SurveyStore(store::ProfileStore& store,
+                                        const std::stop_token& stop);
 
 }  // namespace meshwright::dashboard
 

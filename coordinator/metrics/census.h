@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -30,7 +31,8 @@ namespace meshwright::metrics {
 template <typename Figures>
 class Census {
  public:
-  using Take = std::function<absl::StatusOr<Figures>()>;
+  // Ends early, with any answer, once it is told to stop.
+  using Take = std::function<absl::StatusOr<Figures>(std::stop_token)>;
   struct Count {
     Figures figures;
     absl::Time when;
@@ -43,8 +45,8 @@ class Census {
     base::MutexLock lock(&mutex_);
     Begin();
   }
-  // Waits for a count that runs.
-  ~Census() = default;
+  // Tells a count that runs to stop, and waits for it.
+  ~Census() { stop_.request_stop(); }
 
   // Absent: the first count has not ended.
   std::optional<Count> Newest() ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -64,7 +66,7 @@ class Census {
   }
   void Run() ABSL_LOCKS_EXCLUDED(mutex_) {
     const absl::Time began = clock_->Now();
-    absl::StatusOr<Figures> counted = take_();
+    absl::StatusOr<Figures> counted = take_(stop_.get_token());
     const absl::Time ended = clock_->Now();
     if (!counted.ok()) {
       base::LogWarning("metrics: the store was not counted: ",
@@ -78,6 +80,7 @@ class Census {
 
   const Take take_;
   const base::Clock* const clock_;
+  std::stop_source stop_;
 
   base::Mutex mutex_;
   std::optional<Count> newest_ ABSL_GUARDED_BY(mutex_);

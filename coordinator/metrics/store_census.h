@@ -4,6 +4,8 @@
 #ifndef MESHWRIGHT_COORDINATOR_METRICS_STORE_CENSUS_H_
 #define MESHWRIGHT_COORDINATOR_METRICS_STORE_CENSUS_H_
 
+#include <stop_token>
+
 #include "base/clock.h"
 #include "coordinator/metrics/census.h"
 #include "profiledb/store/profile_store.h"
@@ -13,7 +15,7 @@ namespace meshwright::metrics {
 class StoreCensus : public Census<store::Statistics> {
  public:
   StoreCensus(store::ProfileStore* store, const base::Clock* clock)
-      : Census([store] { return store->Count(); }, clock) {}
+      : Census([store](std::stop_token) { return store->Count(); }, clock) {}
 };
 
 }  // namespace meshwright::metrics
