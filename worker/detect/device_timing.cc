@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "worker/devices/sensors.h"
 #include "worker/devices/timing_lock.h"
 #include "worker/runner/small_modules.h"
 #include "worker/runner/small_program.h"
@@ -95,7 +96,9 @@ absl::StatusOr<std::vector<cluster::GroupTiming>> TimeDevices(
   }
   ASSIGN_OR_RETURN(const auto lock,
                    devices::TimingLock::Open(devices::NameTimingGroup(
-                       client.platform_name(), client.device_name())));
+                       client.platform_name(),
+                       devices::NameFirstDevice(client.platform_name(),
+                                                client.device_name()))));
   RETURN_IF_ERROR(lock->Exclude(kLockLimit, [&] {
     if (options.report) options.report("waiting for another timing to end");
   }));

@@ -160,6 +160,14 @@ v1::DeviceSensors Sensors::Read() const {
   return sensors;
 }
 
+std::string NameFirstDevice(const std::string& platform,
+                            const std::string& plugin_name) {
+  if (platform == "cpu") return plugin_name;
+  const auto sensors = Sensors::Open();
+  const std::string uuid = sensors.ok() ? (*sensors)->Uuid() : "";
+  return uuid.empty() ? plugin_name : uuid;
+}
+
 std::string Sensors::Uuid() const {
   char text[96] = {};
   return Ask(functions_->uuid, device_, text, unsigned{sizeof(text)}) ? text

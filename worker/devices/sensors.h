@@ -49,6 +49,11 @@ class Sensors {
   void* device_ = nullptr;
 };
 
+// The UUID of the first device that this process sees. Where there is none,
+// `plugin_name`, which numbers devices within a gang or a process.
+std::string NameFirstDevice(const std::string& platform,
+                            const std::string& plugin_name);
+
 // The name of every bit that holds clocks down; of idleness, and of clocks that
 // someone set, there is none.
 std::vector<std::string> NameThrottleReasons(uint64_t bits);

@@ -247,7 +247,9 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   }
   ASSIGN_OR_RETURN(const auto lock,
                    devices::TimingLock::Open(devices::NameTimingGroup(
-                       client->platform_name(), client->device_name())));
+                       client->platform_name(),
+                       devices::NameFirstDevice(client->platform_name(),
+                                                client->device_name()))));
   std::optional<devices::LoadWatch> load;
   if (on_cpu) {
     load.emplace(awake == nullptr ? std::vector<pid_t>()
