@@ -190,15 +190,21 @@ absl::Status JobQueue::MakeNoWorkerError(
       reasons.push_back(absl::StrCat("and ", others, " more"));
       break;
     }
-    const absl::Status fits = CanRun(worker.description, device, exactly);
-    if (!fits.ok()) {
-      reasons.push_back(std::string(fits.message()));
+    const int members = CountMembers(worker.description, device, exactly,
+                                     /*may_share=*/true);
+    if (members == 0) {
+      reasons.push_back(
+          std::string(CanRun(worker.description, device, exactly).message()));
       continue;
     }
-    const std::string obstacle = FindObstacle(worker);
+    std::string obstacle = FindObstacle(worker);
+    if (obstacle.empty()) {
+      obstacle = members == 1 ? "is about to be tried"
+                              : absl::StrCat("needs ", members - 1,
+                                             " more like it on its host");
+    }
     reasons.push_back(
-        absl::StrCat("worker ", worker.description.name, " ",
-                     obstacle.empty() ? "is about to be tried" : obstacle));
+        absl::StrCat("worker ", worker.description.name, " ", obstacle));
   }
   return absl::UnavailableError(absl::StrCat(
       "no attached worker can run programs on ", device.device_count(), " ",

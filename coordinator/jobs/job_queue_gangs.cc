@@ -78,7 +78,13 @@ bool JobQueue::TakeGangEvent(Lease& lease, const v1::RunnerEvent& event,
       const auto answer =
           crew.values.Get({lease.rank, event.get().number()}, event.get().key(),
                           event.get().waits());
-      if (answer.has_value()) Tell(crew, answer->rank, answer->message);
+      if (!answer.ok()) {
+        BreakGang(id, lease.rank, std::string(answer.status().message()),
+                  Ending::kFailed);
+        Dispatch();
+      } else if (answer->has_value()) {
+        Tell(crew, (*answer)->rank, (*answer)->message);
+      }
       return true;
     }
     case v1::RunnerEvent::kResult: {

@@ -55,17 +55,15 @@ void JobQueue::Dispatch() {
   for (const WorkerId id : workers) {
     const auto worker = workers_.find(id);
     if (worker == workers_.end() || !index_.IsIdle(id)) continue;
-    OfferTo(id);
+    // A gang's members may be others than the one that was asked.
+    while (index_.IsIdle(id) && index_.FindJob(id).has_value()) OfferTo(id);
     // It is looked at again: nobody notes the end of a hold.
     if (index_.IsIdle(id) && index_.IsHeld(id)) noted_workers_.insert(id);
   }
   for (const JobId id : jobs) {
     for (Job* job = Find(id); job != nullptr && !job->waiting.empty();) {
       const auto worker = index_.FindWorker(id);
-      if (!worker.has_value()) {
-        if (index_.IsHeldUp(id)) noted_jobs_.insert(id);
-        break;
-      }
+      if (!worker.has_value()) break;
       OfferTo(*worker);  // another's turn may come first
     }
   }

@@ -196,14 +196,6 @@ bool MatchIndex::IsHeld(WorkerId worker) const {
   return found != workers_.end() && IsHeld(kinds_.at(found->second));
 }
 
-bool MatchIndex::IsHeldUp(JobId job) const {
-  const auto found = jobs_.find(job.value);
-  if (found == jobs_.end()) return false;
-  const auto& kinds = needs_.at(found->second.need).kinds;
-  return std::any_of(kinds.begin(), kinds.end(),
-                     [&](const auto& it) { return IsHeld(*it.first); });
-}
-
 std::optional<JobId> MatchIndex::FindJob(WorkerId worker) const {
   const auto found = workers_.find(worker.value);
   if (found == workers_.end()) return std::nullopt;

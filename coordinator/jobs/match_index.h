@@ -62,10 +62,8 @@ class MatchIndex {
   // The job whose turn it is with this worker; nullopt where none waits that it
   // can run, or its kind is held.
   std::optional<JobId> FindJob(WorkerId worker) const;
-  // Whether its kind is held, or a kind that could run the job; false for
-  // unknown ones.
+  // Whether its kind is held; false for an unknown one.
   bool IsHeld(WorkerId worker) const;
-  bool IsHeldUp(JobId job) const;
   // How many workers of the kind run the job together, and those of the kind
   // that are idle. The worker and the job are known.
   int CountMembers(WorkerId worker, JobId job) const;

@@ -257,7 +257,10 @@ void Batch::MeasureInGroups(BenchmarkedPrograms loaded_programs) {
   BenchmarkedPrograms group;
   int64_t bytes = 0;
   for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
-    const int64_t needed = CountFootprint(*loaded);
+    // The members of a gang cut their programs into the same groups.
+    const auto least = agreement_.FindSmallest(-CountFootprint(*loaded));
+    if (!least.ok()) return;  // the gang is over
+    const int64_t needed = -*least;
     if (needed > options_.free_bytes) {
       events_.Result(MakeFailureRow(loaded->program().key(), v1::TRANSIENT,
                                     NeedsTooMuch(needed, options_)));

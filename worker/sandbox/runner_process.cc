@@ -76,8 +76,11 @@ struct Line {
     own = ends[0];
     // Clear of the child's files.
     childs = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+    const int error = errno;
     close(ends[1]);
-    return absl::OkStatus();
+    return childs >= 0
+               ? absl::OkStatus()
+               : absl::ErrnoToStatus(error, "cannot make a line to the runner");
   }
   void CloseChilds() {
     if (childs >= 0) close(childs);

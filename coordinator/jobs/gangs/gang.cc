@@ -5,6 +5,31 @@
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::jobs::gangs {
+namespace {
+
+// All measured it: rank 0's times, which all agreed upon, the noise of any and
+// the memory of the fullest.
+v1::ProfileResult Join(
+    const std::vector<std::optional<v1::ProfileResult>>& results) {
+  v1::ProfileResult joint = *results.front();
+  v1::Measurement& to = *joint.mutable_measurement();
+  for (const std::optional<v1::ProfileResult>& result : results) {
+    const v1::Measurement& own = result->measurement();
+    if (own.quality() == v1::NOISY) to.set_quality(v1::NOISY);
+    for (const int noise : own.noise()) {
+      if (std::find(to.noise().begin(), to.noise().end(), noise) ==
+          to.noise().end()) {
+        to.add_noise(static_cast<v1::Noise>(noise));
+      }
+    }
+    if (own.memory().peak_bytes() > to.memory().peak_bytes()) {
+      *to.mutable_memory() = own.memory();
+    }
+  }
+  return joint;
+}
+
+}  // namespace
 
 Gang::Gang(int size, const std::vector<std::string>& keys, absl::Time now,
            GangOptions options)
@@ -39,7 +64,7 @@ std::optional<v1::ProfileResult> Gang::Add(int rank,
   const auto failed = std::find_if(
       program.results.begin(), program.results.end(),
       [](const auto& it) { return it->outcome() != v1::MEASURED; });
-  return failed == program.results.end() ? *program.results.front() : **failed;
+  return failed == program.results.end() ? Join(program.results) : **failed;
 }
 
 bool Gang::Finish(int rank) {

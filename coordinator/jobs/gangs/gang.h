@@ -1,7 +1,7 @@
 // Gang: workers that run the programs of one chunk together.
 //
 // Concept: a program for more devices than a worker has is run by several
-// workers at once, one rank each, in the order of their devices. Each has a
+// workers at once, one rank each, in the order of their names. Each has a
 // lease, and all of them together are this one thing.
 //
 //   preparing ──every member is at the gate──▶ running ──every member is
@@ -11,13 +11,14 @@
 //            without a result for every program
 //
 // A program has its result when every member has said one, never before: so no
-// program is half run. It is rank 0's where all measured it, otherwise that of
-// the first rank that did not. A word that comes out of turn changes nothing.
-// The members are taken all at once or not at all, under the queue's lock. So
-// no gang holds a worker while it waits for another one, and no two wait for
-// each other (job_queue_gangs.cc). In → Out: what the members say → when they
-// go, and results. Nothing here reads a clock or sends a word. Threads: one at
-// a time; the queue's lock guards it. Errors: none.
+// program is half run. Where all measured it, it is rank 0's with the noise of
+// any and the memory of the fullest; otherwise that of the first that did not.
+// A word that comes out of turn changes nothing. The members are taken all at
+// once or not at all, under the queue's lock. So no gang holds a worker while
+// it waits for another one, and no two wait for each other
+// (job_queue_gangs.cc). In → Out: what the members say → when they go, and
+// results. Nothing here reads a clock or sends a word. Threads: one at a time;
+// the queue's lock guards it. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_GANGS_GANG_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_GANGS_GANG_H_
 

@@ -45,6 +45,24 @@ TEST(GangTest, AProgramHasItsResultWhenEveryMemberHasSaidOne) {
   EXPECT_FALSE(gang.Add(0, MakeRow("no program", v1::MEASURED)).has_value());
 }
 
+TEST(GangTest, AProgramHasTheNoiseOfAnyMemberAndTheMemoryOfTheFullest) {
+  Gang gang = MakeRunning(2, {"a"});
+  v1::ProfileResult quiet = MakeRow("a", v1::MEASURED, "rank 0");
+  quiet.mutable_measurement()->set_quality(v1::GOOD);
+  quiet.mutable_measurement()->mutable_memory()->set_peak_bytes(1);
+  v1::ProfileResult noisy = MakeRow("a", v1::MEASURED, "rank 1");
+  noisy.mutable_measurement()->set_quality(v1::NOISY);
+  noisy.mutable_measurement()->add_noise(v1::BUSY_MACHINE);
+  noisy.mutable_measurement()->mutable_memory()->set_peak_bytes(2);
+  gang.Add(0, quiet);
+  const auto row = gang.Add(1, noisy);
+  ASSERT_TRUE(row.has_value());
+  EXPECT_EQ(row->reason(), "rank 0");
+  EXPECT_EQ(row->measurement().quality(), v1::NOISY);
+  EXPECT_EQ(row->measurement().noise_size(), 1);
+  EXPECT_EQ(row->measurement().memory().peak_bytes(), 2);
+}
+
 TEST(GangTest, AProgramThatFailsOnOneMemberFails) {
   Gang gang = MakeRunning(3, {"a"});
   gang.Add(0, MakeRow("a", v1::MEASURED));

@@ -3,12 +3,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace meshwright::jobs::gangs {
 namespace {
 
 // What an entry takes beside its text.
 constexpr int64_t kEntryBytes = 64;
+
+int64_t CountBytes(const std::string& key, const std::string& value) {
+  return std::ssize(key) + std::ssize(value) + kEntryBytes;
+}
 
 KeyValues::Answer MakeAnswer(const KeyValues::Ask& ask,
                              const std::string* value) {
@@ -25,31 +30,40 @@ KeyValues::Answer MakeAnswer(const KeyValues::Ask& ask,
 
 absl::StatusOr<std::vector<KeyValues::Answer>> KeyValues::Put(
     const std::string& key, const std::string& value) {
-  const int64_t bytes = std::ssize(key) + std::ssize(value) + kEntryBytes;
-  if (bytes_ + bytes > kMaxBytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the members of the gang tell each other more than ",
-                     kMaxBytes >> 20, " MiB"));
-  }
-  bytes_ += bytes;
+  const auto before = values_.find(key);
+  const int64_t freed =
+      before == values_.end() ? 0 : CountBytes(key, before->second);
+  RETURN_IF_ERROR(Reserve(CountBytes(key, value) - freed));
   values_[key] = value;
   std::vector<Answer> answers;
   const auto waiting = waiting_.find(key);
   if (waiting == waiting_.end()) return answers;
   for (const Ask& ask : waiting->second) {
     answers.push_back(MakeAnswer(ask, &value));
+    bytes_ -= CountBytes(key, "");
   }
   waiting_.erase(waiting);
   return answers;
 }
 
-std::optional<KeyValues::Answer> KeyValues::Get(Ask ask, const std::string& key,
-                                                bool waits) {
+absl::StatusOr<std::optional<KeyValues::Answer>> KeyValues::Get(
+    Ask ask, const std::string& key, bool waits) {
   const auto found = values_.find(key);
   if (found != values_.end()) return MakeAnswer(ask, &found->second);
   if (!waits) return MakeAnswer(ask, nullptr);
+  RETURN_IF_ERROR(Reserve(CountBytes(key, "")));
   waiting_[key].push_back(ask);
   return std::nullopt;
+}
+
+absl::Status KeyValues::Reserve(int64_t bytes) {
+  if (bytes_ + bytes > kMaxBytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the members of the gang tell each other more than ", kMaxBytes >> 20,
+        " MiB; measure the program on one worker that has all devices"));
+  }
+  bytes_ += bytes;
+  return absl::OkStatus();
 }
 
 }  // namespace meshwright::jobs::gangs

@@ -5,8 +5,8 @@
 // has one such store for each gang, and it goes with the gang. So members of an
 // earlier try, whose devices are gone, never answer those of a later one.
 // Units: bytes. Threads: one at a time; the queue's lock guards it.
-// Errors: Put gives kResourceExhausted where the members put more than fits.
-// Source: the key-value callbacks of PJRT_Client_Create (pjrt_c_api.h).
+// Errors: kResourceExhausted where the members put, or wait for, more than
+// fits. Source: the key-value callbacks of PJRT_Client_Create (pjrt_c_api.h).
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_GANGS_KEY_VALUES_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_GANGS_KEY_VALUES_H_
 
@@ -40,10 +40,13 @@ class KeyValues {
   // place of the first. Errors: see above.
   absl::StatusOr<std::vector<Answer>> Put(const std::string& key,
                                           const std::string& value);
-  // Nothing: it is answered when the key comes.
-  std::optional<Answer> Get(Ask ask, const std::string& key, bool waits);
+  // Nothing: it is answered when the key comes. Errors: see above.
+  absl::StatusOr<std::optional<Answer>> Get(Ask ask, const std::string& key,
+                                            bool waits);
 
  private:
+  absl::Status Reserve(int64_t bytes);
+
   int64_t bytes_ = 0;
   absl::flat_hash_map<std::string, std::string> values_;
   absl::flat_hash_map<std::string, std::vector<Ask>> waiting_;

@@ -12,7 +12,7 @@ using testing::SizeIs;
 TEST(KeyValuesTest, AGetFindsWhatWasPut) {
   KeyValues values;
   EXPECT_THAT(*values.Put("key", "value"), IsEmpty());
-  const auto answer = values.Get({1, 7}, "key", /*waits=*/true);
+  const auto answer = *values.Get({1, 7}, "key", /*waits=*/true);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->rank, 1);
   EXPECT_EQ(answer->message.value().number(), 7);
@@ -22,8 +22,8 @@ TEST(KeyValuesTest, AGetFindsWhatWasPut) {
 
 TEST(KeyValuesTest, APutAnswersAllThatWaited) {
   KeyValues values;
-  EXPECT_FALSE(values.Get({1, 7}, "key", /*waits=*/true).has_value());
-  EXPECT_FALSE(values.Get({2, 3}, "key", /*waits=*/true).has_value());
+  EXPECT_FALSE(values.Get({1, 7}, "key", /*waits=*/true)->has_value());
+  EXPECT_FALSE(values.Get({2, 3}, "key", /*waits=*/true)->has_value());
   const auto answers = values.Put("key", "value");
   ASSERT_TRUE(answers.ok());
   ASSERT_THAT(*answers, SizeIs(2));
@@ -36,7 +36,7 @@ TEST(KeyValuesTest, APutAnswersAllThatWaited) {
 
 TEST(KeyValuesTest, AGetThatDoesNotWaitIsToldOfAKeyThatIsNotThere) {
   KeyValues values;
-  const auto answer = values.Get({0, 1}, "key", /*waits=*/false);
+  const auto answer = *values.Get({0, 1}, "key", /*waits=*/false);
   ASSERT_TRUE(answer.has_value());
   EXPECT_FALSE(answer->message.value().is_there());
 }
@@ -44,9 +44,26 @@ TEST(KeyValuesTest, AGetThatDoesNotWaitIsToldOfAKeyThatIsNotThere) {
 TEST(KeyValuesTest, MembersThatPutWithoutEndAreRefused) {
   KeyValues values;
   const std::string large(KeyValues::kMaxBytes / 4, 'x');
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(values.Put("key", large).ok());
-  EXPECT_EQ(values.Put("key", large).status().code(),
+  for (const char* key : {"a", "b", "c"}) {
+    ASSERT_TRUE(values.Put(key, large).ok());
+  }
+  EXPECT_EQ(values.Put("d", large).status().code(),
             absl::StatusCode::kResourceExhausted);
+  // A second value takes the place of the first.
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(values.Put("a", large).ok());
+}
+
+TEST(KeyValuesTest, MembersThatWaitWithoutEndAreRefused) {
+  KeyValues values;
+  const std::string large(KeyValues::kMaxBytes / 4, 'x');
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(values.Get({0, i}, large, /*waits=*/true).ok());
+  }
+  EXPECT_EQ(values.Get({0, 3}, large, /*waits=*/true).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  // Those that were answered wait no more.
+  ASSERT_TRUE(values.Put(large, "value").ok());
+  EXPECT_TRUE(values.Get({0, 4}, "another", /*waits=*/true).ok());
 }
 
 }  // namespace
