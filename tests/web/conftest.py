@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +25,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 MODEL = ROOT / "tests/testdata/llama_tiny.hlo.pb"
 QUICK = {"XLA_FLAGS": "--xla_backend_optimization_level=0",
          "MESHWRIGHT_XLA_FLAGS": "--xla_backend_optimization_level=0",
-         "MESHWRIGHT_CALM_SECONDS": "0"}
+         "MESHWRIGHT_CALM_SECONDS": "0",
+         "MESHWRIGHT_LOCK_FOLDER": tempfile.mkdtemp()}
 
 
 def run(*words: str | pathlib.Path) -> str:
