@@ -95,7 +95,7 @@ LAYERS = {
     "coordinator/jobs": (
         "base", "base/log", "proto/v1", "coordinator/jobs/gangs",
         "profiledb/store"),
-    "coordinator/jobs/gangs": ("proto/v1",),
+    "coordinator/jobs/gangs": ("base", "proto/v1",),
     "coordinator/jobs/testing": (
         "base", "proto/hlo", "coordinator/jobs", "profiledb/store"),
     "coordinator/launch": (
