@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -24,13 +25,28 @@ constexpr int kIndent = 2;
 
 using Lines = std::vector<std::string>;
 
+// Of a text; a number and its unit are one.
+std::vector<std::string> SplitWords(const std::string& text) {
+  std::vector<std::string> words;
+  bool is_number = false;
+  for (const absl::string_view word :
+       absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    if (is_number) {
+      absl::StrAppend(&words.back(), " ", word);
+    } else {
+      words.emplace_back(word);
+    }
+    is_number = !is_number && absl::ascii_isdigit(word.back());
+  }
+  return words;
+}
+
 // Words in lines of kSummaryColumns; a word that is longer has its own.
 Lines Wrap(const std::string& head, const std::string& text) {
   const std::string indent(head.size(), ' ');
   Lines lines = {head};
   bool is_open = false;
-  for (const absl::string_view word :
-       absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+  for (const std::string& word : SplitWords(text)) {
     if (is_open && lines.back().size() + 1 + word.size() > kSummaryColumns) {
       lines.push_back(indent);
       is_open = false;

@@ -51,7 +51,8 @@ TEST(PlanSummaryTest, AScreenSaysStepMemoryCertaintyAndWhatIsNext) {
   plan.mutable_segments(2)->set_config(1);
   EXPECT_EQ(SummarizePlan(plan, kNext, ""),
             R"(toy on mesh 1x2 (cpu)
-  step       38.0 ms (compute 36.0 ms, communication 1.5 ms, resharding 500.0 us)
+  step       38.0 ms (compute 36.0 ms, communication 1.5 ms, resharding
+             500.0 us)
   memory     2.0 MiB per device of 4.0 MiB
   certainty  good: the step takes 37.0 ms to 39.0 ms if it is measured again
   optimum    no plan is more than 0.25 % faster

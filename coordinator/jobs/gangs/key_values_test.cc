@@ -55,15 +55,18 @@ TEST(KeyValuesTest, MembersThatPutWithoutEndAreRefused) {
 
 TEST(KeyValuesTest, MembersThatWaitWithoutEndAreRefused) {
   KeyValues values;
-  const std::string large(KeyValues::kMaxBytes / 4, 'x');
+  const std::string large(KeyValues::kMaxBytes / 5, 'x');
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(values.Get({0, i}, large, /*waits=*/true).ok());
   }
-  EXPECT_EQ(values.Get({0, 3}, large, /*waits=*/true).status().code(),
+  // Those that are answered wait no more.
+  ASSERT_THAT(*values.Put(large, "value"), SizeIs(3));
+  const std::string another(KeyValues::kMaxBytes / 5, 'y');
+  for (int i = 3; i < 6; ++i) {
+    ASSERT_TRUE(values.Get({0, i}, another, /*waits=*/true).ok());
+  }
+  EXPECT_EQ(values.Get({0, 6}, another, /*waits=*/true).status().code(),
             absl::StatusCode::kResourceExhausted);
-  // Those that were answered wait no more.
-  ASSERT_TRUE(values.Put(large, "value").ok());
-  EXPECT_TRUE(values.Get({0, 4}, "another", /*waits=*/true).ok());
 }
 
 }  // namespace
