@@ -135,6 +135,10 @@ def test_a_token_is_asked_for(page: browser.Page,
         page.press(read, browser.ENTER)
         page.await_true("document.querySelector('#plans tbody tr')")
         assert len(rows(page, "plans")) == 3
+        # Feeds that nobody had asked before the sign-in are asked, too.
+        page.await_true("document.documentElement.dataset.charted")
+        page.await_true("document.querySelector('#store-figures')"
+                        ".childElementCount")
         page.ask("sessionStorage.clear();")
 
 

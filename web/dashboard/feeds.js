@@ -82,7 +82,7 @@ export class Feeds {
     this.isLocked = true;
     for (const feed of Object.values(this.feeds)) {
       clearTimeout(feed.timer);
-      feed.turn += 1;
+      feed.turn = (feed.turn ?? 0) + 1;
     }
     this.listener.locked(why);
   }
