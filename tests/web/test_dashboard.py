@@ -69,6 +69,15 @@ def test_what_there_is_is_shown(page: browser.Page,
     assert page.ask("return document.querySelectorAll('#days rect').length;")
 
 
+def test_minutes_keep_their_sign_and_seconds_stay_below_sixty(
+        page: browser.Page, served: coordinator.Served) -> None:
+    show_all(page, served)
+    said = page.ask(
+        "return [90, -90, 119.7, 60, 3599.6, -0.5].map(formatSeconds);")
+    assert said == ["1 min 30 s", "-1 min 30 s", "2 min 0 s", "1 min 0 s",
+                    "60 min 0 s", "-500 ms"]
+
+
 def test_pages_and_filters(page: browser.Page,
                            served: coordinator.Served) -> None:
     show_all(page, served)

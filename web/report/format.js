@@ -15,8 +15,9 @@ function formatSeconds(seconds) {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds === 0) return "0 s";
   if (Math.abs(seconds) >= 60) {
-    const minutes = Math.floor(Math.abs(seconds) / 60);
-    return `${minutes} min ${Math.round(Math.abs(seconds) % 60)} s`;
+    const whole = Math.round(Math.abs(seconds));
+    const sign = seconds < 0 ? "-" : "";
+    return `${sign}${Math.floor(whole / 60)} min ${whole % 60} s`;
   }
   if (Math.abs(seconds) >= 1) return scaled(seconds, ["s"], 1000);
   return scaled(seconds * 1e6, ["µs", "ms"], 1000);
