@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import copy
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -90,6 +89,7 @@ class GradientFunction:
         ):
             loss = self._loss_fn(self._module, batch)
             _check_loss(loss)
+            loss = loss.reshape(())
             # Here, because checkpointed modules run again in this pass.
             found = torch.autograd.grad(
                 loss, [live[name] for name in trainable], allow_unused=True
@@ -133,34 +133,53 @@ class UpdateFunction:
         return type(self._optimizer).__name__
 
     def make_state(self) -> dict[str, Tensors]:
-        """The state before the first step, of zeros.
+        """The state behind the first step, within a mode of fake tensors.
 
-        Optimizers make it in their first step, so a copy takes one, with
-        gradients of zero.
+        Optimizers make it in their first step, so a twin takes one. What an
+        optimizer makes before, like Adagrad's sums, the twin has, too.
         """
-        twin = copy.deepcopy(self._optimizer)
-        for group in twin.param_groups:
-            if "capturable" in group:
-                group["capturable"] = False
-            for parameter in group["params"]:
+        parameters: Tensors = {}
+        before: dict[str, dict[str, Any]] = {}
+        for group, names in zip(self._optimizer.param_groups, self._names):
+            for parameter, name in zip(group["params"], names):
+                parameters[name] = torch.empty_like(parameter)
                 if parameter.requires_grad:
-                    parameter.grad = torch.zeros_like(parameter)
+                    parameters[name].grad = torch.empty_like(parameter)
+                before[name] = {
+                    key: torch.empty_like(value)
+                    if isinstance(value, torch.Tensor)
+                    else value
+                    for key, value in self._optimizer.state.get(
+                        parameter, {}
+                    ).items()
+                }
+        twin = self._twin(parameters, before)
         try:
-            _step_of(twin)(twin)
+            with torch.no_grad():
+                _step_of(twin)(twin)
         except TypeError as error:  # a closure is missing
             raise InvalidArgument(
                 f"optimizer: the step of {self.name} takes more than itself "
                 f"({error}); plan with another, like AdamW"
             ) from error
         state: dict[str, Tensors] = {}
-        for group, names in zip(twin.param_groups, self._names):
-            for parameter, name in zip(group["params"], names):
-                state[name] = {
-                    key: torch.zeros_like(value)
-                    for key, value in twin.state.get(parameter, {}).items()
-                    if isinstance(value, torch.Tensor)
-                }
-        return {name: values for name, values in state.items() if values}
+        for name, parameter in parameters.items():
+            values = dict(twin.state.get(parameter, {}))
+            for key, value in values.items():
+                if isinstance(value, (int, float)):
+                    raise InvalidArgument(
+                        f"optimizer: {self.name} keeps {key!r} of its state "
+                        "as a number, which a plan cannot count on; plan with "
+                        "another, like AdamW"
+                    )
+            tensors = {
+                key: torch.empty_like(value)
+                for key, value in values.items()
+                if isinstance(value, torch.Tensor)
+            }
+            if tensors:
+                state[name] = tensors
+        return state
 
     def __call__(
         self,
@@ -171,21 +190,10 @@ class UpdateFunction:
         new = {name: value.clone() for name, value in parameters.items()}
         for name, gradient in gradients.items():
             new[name].grad = gradient.clone()  # clipping writes to it
-        optimizer = copy.copy(self._optimizer)
-        # One tensor at a time, and the count of steps stays a tensor.
-        chosen = {"capturable": True, "foreach": False, "fused": False}
-        optimizer.param_groups = [
+        optimizer = self._twin(
+            new,
             {
-                **group,
-                **{key: chosen[key] for key in chosen if key in group},
-                "params": [new[name] for name in names],
-            }
-            for group, names in zip(optimizer.param_groups, self._names)
-        ]
-        optimizer.state = collections.defaultdict(
-            dict,
-            {
-                new[name]: {key: v.clone() for key, v in values.items()}
+                name: {key: v.clone() for key, v in values.items()}
                 for name, values in state.items()
             },
         )
@@ -202,6 +210,29 @@ class UpdateFunction:
             for name, values in state.items()
         }
         return {name: v.detach() for name, v in new.items()}, after
+
+    def _twin(
+        self, parameters: Tensors, state: Mapping[str, Mapping[str, Any]]
+    ) -> torch.optim.Optimizer:
+        """The optimizer with other parameters and another state."""
+        # copy.copy would lose attributes: Optimizer.__getstate__ names three.
+        twin: torch.optim.Optimizer = object.__new__(type(self._optimizer))
+        twin.__dict__.update(self._optimizer.__dict__)
+        # One tensor at a time, and the count of steps stays a tensor.
+        chosen = {"capturable": True, "foreach": False, "fused": False}
+        twin.param_groups = [
+            {
+                **group,
+                **{key: chosen[key] for key in chosen if key in group},
+                "params": [parameters[name] for name in names],
+            }
+            for group, names in zip(self._optimizer.param_groups, self._names)
+        ]
+        twin.state = collections.defaultdict(
+            dict,
+            {parameters[name]: dict(held) for name, held in state.items()},
+        )
+        return twin
 
 
 @contextlib.contextmanager

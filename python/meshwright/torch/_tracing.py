@@ -20,6 +20,7 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
+    FakeTensorMode,
 )
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
@@ -63,7 +64,7 @@ class Graph:
 
 @dataclasses.dataclass(frozen=True)
 class StepGraphs:
-    """``gradients`` and ``update``, with the tensors they were traced on."""
+    """``gradients`` and ``update``, with the tensors they take, on meta."""
 
     gradients: Graph  # parameters, buffers, batch
     update: Graph  # parameters, gradients, optimizer state
@@ -105,25 +106,36 @@ def trace_step(
             (state.parameters, state.buffers, batch),
             random,
         )
-    optimizer_state = update.make_state()
-    like_gradients = {
-        name: torch.empty_like(state.parameters[name]) for name in names
-    }
+    # State and gradients are larger than the module: none is allocated.
+    with (
+        FakeTensorMode(allow_non_fake_inputs=True),
+        _as_if_compiled(),
+        _explained(update),
+    ):
+        optimizer_state = update.make_state()
+        like_gradients = {
+            name: torch.empty_like(state.parameters[name]) for name in names
+        }
     updated, _ = _trace(
         update, (state.parameters, like_gradients, optimizer_state), {}
     )
     return StepGraphs(
         gradients=gradients,
         update=updated,
-        parameters=state.parameters,
-        buffers=state.buffers,
-        optimizer=optimizer_state,
-        batch=batch,
+        parameters=map_tensors(_outline, state.parameters, "params"),
+        buffers=map_tensors(_outline, state.buffers, "buffers"),
+        optimizer=map_tensors(_outline, optimizer_state, "optimizer"),
+        batch=map_tensors(_outline, batch, "batch"),
         gradient_names=tuple(names),
         is_random=any(
             "meshwright" in str(target) for target in gradients.operators
         ),
     )
+
+
+def _outline(_: str, value: torch.Tensor) -> torch.Tensor:
+    """Graphs outlive the module, and must not keep its memory."""
+    return torch.empty_like(value, device="meta", requires_grad=False)
 
 
 def _trace(

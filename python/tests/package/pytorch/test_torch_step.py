@@ -1,0 +1,140 @@
+"""The trace of a step: what it allocates, keeps, leaves behind and refuses."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("jax", reason="jax is not installed")
+
+from jax_runs import train_both  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.utils._pytree import tree_leaves  # noqa: E402
+from torch_models import Case  # noqa: E402
+
+import meshwright  # noqa: E402
+import meshwright.torch  # noqa: E402
+
+
+def squares(module, batch):
+    return (module(batch["x"]) - batch["y"]).square().mean()
+
+
+def case_of(width=8, loss=squares):
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(8, width), nn.Tanh(), nn.Linear(width, 8))
+    batch = {"x": torch.ones(4, 8), "y": torch.zeros(4, 8)}
+    return Case(module, batch, loss)
+
+
+def export(case, optimizer=None):
+    return meshwright.torch.export(
+        case.module, optimizer or case.adamw, case.loss, case.batch
+    )
+
+
+class Allocated(TorchDispatchMode):
+    """The bytes of all storages that operators return."""
+
+    def __init__(self):
+        super().__init__()
+        self.sizes = {}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if type(leaf) is torch.Tensor and leaf.device.type != "meta":
+                storage = leaf.untyped_storage()
+                self.sizes[storage.data_ptr()] = storage.nbytes()
+        return result
+
+
+def test_neither_state_nor_gradients_are_allocated():
+    case = case_of(width=4096)
+    optimizer = case.adamw
+    held = {p.untyped_storage().data_ptr() for p in case.module.parameters()}
+    with Allocated() as allocated:
+        export(case, optimizer)
+    new = sum(n for at, n in allocated.sizes.items() if at not in held)
+    assert 0 < new < 10_000  # the batch is copied
+    assert optimizer.state == {}
+    assert all(p.grad is None for p in case.module.parameters())
+
+
+def test_a_step_keeps_neither_module_nor_optimizer():
+    case = case_of()
+    optimizer = case.adamw
+    step = export(case, optimizer)
+    gone = [weakref.ref(optimizer), weakref.ref(next(case.module.parameters()))]
+    del case, optimizer
+    gc.collect()
+    assert [reference() for reference in gone] == [None, None]
+    assert step.lowered.arguments
+
+
+class Halved(torch.optim.SGD):
+    """Has an attribute that copies of optimizers lose."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, lr=0.1)
+        self.scale = 0.5
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.grad.mul_(self.scale)
+        return super().step(closure)
+
+
+def test_an_optimizer_may_have_attributes_of_its_own():
+    case = case_of()
+    exported, eager, _ = train_both(case, Halved(case.module.parameters()))
+    assert exported == pytest.approx(eager, abs=1e-6)
+
+
+class Counted(torch.optim.SGD):
+    """Counts its steps as a number."""
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                held = self.state[parameter]
+                held["count"] = held.get("count", 0) + 1
+        return super().step(closure)
+
+
+class Reading(torch.optim.SGD):
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad.norm() > 1:
+                    parameter.grad.mul_(0.5)
+        return super().step(closure)
+
+
+@pytest.mark.parametrize(
+    ("kind", "match"),
+    (
+        (Counted, "optimizer: Counted keeps 'count' of its state as a number"),
+        (Reading, "optimizer: Reading reads the values of a tensor"),
+        (torch.optim.Adagrad, "optimizer: Adagrad reads the values"),
+        (torch.optim.LBFGS, "optimizer: the step of LBFGS takes more"),
+    ),
+)
+def test_an_optimizer_that_decides_on_the_host_is_refused(kind, match):
+    case = case_of()
+    optimizer = kind(case.module.parameters(), lr=0.1)
+    with pytest.raises(meshwright.InvalidArgument, match=match):
+        export(case, optimizer)
+
+
+def test_a_loss_of_one_element_is_a_loss():
+    case = case_of(loss=lambda m, b: squares(m, b).reshape(1))
+    optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
+    exported, eager, _ = train_both(case, optimizer)
+    assert exported == pytest.approx(eager, abs=1e-6)
