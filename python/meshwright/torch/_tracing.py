@@ -100,7 +100,7 @@ def trace_step(
     batch = map_tensors(lambda _, leaf: leaf.detach().clone(), batch, "batch")
     list(tensors(batch, "batch"))  # refuses what is no tree of tensors
     draws = Draws()
-    with draws.traced() as random:
+    with draws.traced() as random, _attributes_kept(module):
         gradients, names = _trace(
             GradientFunction(module, loss_fn, state),
             (state.parameters, state.buffers, batch),
@@ -181,6 +181,22 @@ def _trace(
     _check_constants(graph)
     out_spec, names = returned
     return Graph(graph, out_spec), names
+
+
+@contextlib.contextmanager
+def _attributes_kept(module: torch.nn.Module) -> Iterator[None]:
+    """What modules set while they run is of the trace: fake tensors."""
+    before = [
+        (held, dict(held))
+        for submodule in module.modules()
+        for held in (submodule.__dict__, submodule._buffers)
+    ]
+    try:
+        yield
+    finally:
+        for held, values in before:
+            held.clear()
+            held.update(values)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ pytest.importorskip("jax", reason="jax is not installed")
 
 from jax_runs import train_both  # noqa: E402
 from torch import nn  # noqa: E402
+from torch._subclasses import FakeTensor  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
 from torch_models import Case  # noqa: E402
@@ -138,3 +139,30 @@ def test_a_loss_of_one_element_is_a_loss():
     optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
     exported, eager, _ = train_both(case, optimizer)
     assert exported == pytest.approx(eager, abs=1e-6)
+
+
+class Remembering(nn.Module):
+    """Sets attributes and a buffer while it runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        self.cos = x.cos()
+        self.register_buffer("sin", x.sin())
+        self.inner.last = self.inner(x)
+        return self.inner.last * self.cos + self.sin
+
+
+def test_a_trace_leaves_no_attribute_in_the_module():
+    case = Case(Remembering(), case_of().batch, squares)
+    export(case)
+    module = case.module
+    assert module.calls == 0 and not hasattr(module, "cos")
+    assert not hasattr(module.inner, "last")
+    assert dict(module.named_buffers()) == {}
+    squares(module, case.batch).backward()
+    assert module.calls == 1 and not isinstance(module.cos, FakeTensor)
