@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -31,7 +32,11 @@ _TYPES: dict[torch.dtype, Any] = {
 
 
 def rule(*names: str) -> Callable[[F], F]:
-    """Registers a function for operators, named "add" or "add.Tensor"."""
+    """Registers a function for operators.
+
+    "add" is aten's, in all overloads that have only arguments which the
+    function takes, "add.Tensor" one overload, "own::add" of another library.
+    """
 
     def register(function: F) -> F:
         for name in names:
@@ -49,9 +54,26 @@ def find_rule(target: Any) -> Rule | None:
     if target is operator.getitem:
         take: Rule = operator.getitem
         return take
-    name = target._schema.name.split("::")[1]
-    exact = f"{name}.{target._overloadname}"
-    return _RULES.get(exact) or _RULES.get(name)
+    schema = getattr(target, "_schema", None)
+    if schema is None:  # of higher order: its arguments are graphs
+        return None
+    name = schema.name.removeprefix("aten::")
+    exact = _RULES.get(f"{name}.{target._overloadname}")
+    if exact is not None:
+        return exact
+    found = _RULES.get(name)
+    return found if found is not None and _takes(found, schema) else None
+
+
+def _takes(function: Rule, schema: Any) -> bool:
+    """Whether the function has all arguments of the operator."""
+    places = [it.name for it in schema.arguments if not it.kwarg_only]
+    named = {it.name: None for it in schema.arguments if it.kwarg_only}
+    try:
+        inspect.signature(function).bind(*places, **named)
+    except TypeError:
+        return False
+    return True
 
 
 def missing_rules(targets: Iterable[Any]) -> list[str]:

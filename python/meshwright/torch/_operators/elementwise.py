@@ -23,11 +23,17 @@ def _same(value: Any, *_: Any, **__: Any) -> Any:
 
 
 def _binary(function: Rule) -> Rule:
-    return lambda a, b, **_: function(*promoted(a, b))
+    return lambda a, b: function(*promoted(a, b))
+
+
+def _floating(value: Any) -> Any:
+    """Integers as torch takes them where the result has fractions."""
+    is_floating = jnp.issubdtype(value.dtype, jnp.floating)
+    return value if is_floating else value.astype(jnp.float32)
 
 
 def _unary(function: Rule) -> Rule:
-    return lambda value, **_: function(value)
+    return lambda value: function(value)
 
 
 _BINARY: dict[str, Rule] = {
@@ -61,7 +67,7 @@ _UNARY: dict[str, Rule] = {
     "ceil": jnp.ceil,
     "cos": jnp.cos,
     "cosh": jnp.cosh,
-    "erf": lax.erf,
+    "erf": lambda value: lax.erf(_floating(value)),
     "exp": jnp.exp,
     "expm1": jnp.expm1,
     "floor": jnp.floor,
@@ -76,8 +82,8 @@ _UNARY: dict[str, Rule] = {
     "reciprocal": lambda value: 1.0 / value,
     "relu": jax.nn.relu,
     "round": jnp.round,
-    "rsqrt": lax.rsqrt,
-    "sigmoid": jax.nn.sigmoid,
+    "rsqrt": lambda value: lax.rsqrt(_floating(value)),
+    "sigmoid": lambda value: jax.nn.sigmoid(_floating(value)),
     "sign": jnp.sign,
     "sin": jnp.sin,
     "sinh": jnp.sinh,
@@ -128,6 +134,8 @@ def _div(a: Any, b: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode == "floor":
         return jnp.floor_divide(a, b)
     if rounding_mode == "trunc":
+        if jnp.issubdtype(jnp.result_type(a, b), jnp.integer):
+            return lax.div(*jnp.broadcast_arrays(a, b))
         return jnp.trunc(jnp.true_divide(a, b))
     return jnp.true_divide(a, b)
 
@@ -141,11 +149,21 @@ def _floor_divide(a: Any, b: Any) -> Any:
 def _pow(base: Any, exponent: Any) -> Any:
     if is_array(exponent):
         return jnp.power(*promoted(base, exponent))
+    if isinstance(exponent, float):
+        base = _floating(base)
     if exponent == 2:
         return jnp.square(base)
     if float(exponent).is_integer():
         return lax.integer_pow(base, int(exponent))
     return jnp.power(base, jnp.asarray(exponent, base.dtype))
+
+
+@rule("round.decimals")
+def _round_decimals(value: Any, *, decimals: int) -> Any:
+    scale = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return jnp.round(value / scale) * scale
+    return jnp.round(value * scale) / scale
 
 
 @rule("gelu")
@@ -169,11 +187,16 @@ def _hardtanh(value: Any, low: Any = -1, high: Any = 1) -> Any:
     return jnp.clip(value, low, high)
 
 
-@rule("clamp", "clamp_min.default", "clamp_max.default")
+@rule("clamp", "clamp_min.default")
 def _clamp(value: Any, min: Any = None, max: Any = None) -> Any:
     if min is not None:
         value = jnp.maximum(value, min)
     return value if max is None else jnp.minimum(value, max)
+
+
+@rule("clamp_max.default")
+def _clamp_max(value: Any, max: Any) -> Any:
+    return jnp.minimum(value, max)
 
 
 @rule("where")

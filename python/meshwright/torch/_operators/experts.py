@@ -33,13 +33,13 @@ def _grouped_product(
     raise NotImplementedError("aten._grouped_mm of these ranks")
 
 
-@rule("grouped_mm_fallback")
+@rule("transformers::grouped_mm_fallback")
 def _fallback(rows: Any, weights: Any, ends: Any) -> Any:
     """An operator of transformers."""
     return _rows_by_groups(rows, weights, ends)
 
 
-@rule("grouped_mm_fallback_backward")
+@rule("transformers::grouped_mm_fallback_backward")
 def _fallback_backward(
     rows: Any, weights: Any, ends: Any, gradient: Any
 ) -> Any:

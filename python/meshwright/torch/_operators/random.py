@@ -24,13 +24,13 @@ def drawing_from(key: Any) -> Iterator[None]:
         _key.reset(token)
 
 
-@rule("uniform")
+@rule("meshwright::uniform")
 def _uniform(shape: Sequence[int], dtype: Any, draw: int) -> Any:
     key = jax.random.fold_in(_key.get(), draw)
     return jax.random.uniform(key, tuple(shape), jax_type(dtype))
 
 
-@rule("normal")
+@rule("meshwright::normal")
 def _normal(shape: Sequence[int], dtype: Any, draw: int) -> Any:
     key = jax.random.fold_in(_key.get(), draw)
     return jax.random.normal(key, tuple(shape), jax_type(dtype))
