@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from meshwright.errors import InvalidArgument
+from meshwright.errors import InvalidArgument, Unimplemented
 
 if TYPE_CHECKING:
     from meshwright.torch._lowering import LoweredStep
@@ -70,7 +70,13 @@ def export(
     from meshwright.torch._tracing import trace_step
 
     graphs = trace_step(module, optimizer, loss_fn, batch, max_grad_norm)
-    lowered = lower_step(graphs, accumulate)
+    try:
+        lowered = lower_step(graphs, accumulate)
+    except NotImplementedError as error:
+        raise Unimplemented(
+            f"the step uses what no rule writes as HLO: {error}; write that "
+            "part with other operators, or plan the step without it"
+        ) from error
     return ExportedStep(
         name=type(module).__name__.lower(),
         module=lowered.module,

@@ -59,6 +59,13 @@ def _index_add(
 def _gather(
     value: Any, dim: int, indices: Any, sparse_grad: bool = False
 ) -> Any:
+    # Other dimensions of the indices may be shorter than those of the value.
+    value = value[
+        tuple(
+            slice(None) if axis == dim % value.ndim else slice(size)
+            for axis, size in enumerate(indices.shape)
+        )
+    ]
     return jnp.take_along_axis(value, indices, dim, mode="clip")
 
 

@@ -113,7 +113,14 @@ def calls():
     yield aten.contiguous.default, (X,), {}
 
 
-CALLS = list(calls())
+def gathers():
+    rows = torch.arange(12.0).reshape(3, 4)
+    for dim in (0, 1, -1):
+        for shape in ((3, 4), (2, 4), (1, 3), (3, 1)):
+            yield aten.gather.default, (rows, dim, torch.ones(shape).long()), {}
+
+
+CALLS = [*calls(), *gathers()]
 
 
 def to_jax(value):
