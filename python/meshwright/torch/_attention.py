@@ -24,11 +24,12 @@ _own_forward = torch.nn.MultiheadAttention.forward
 def batch_outermost() -> Iterator[None]:
     """Within it, attention modules compute that way."""
     attention: Any = torch.nn.MultiheadAttention
+    found = attention.forward
     attention.forward = _forward
     try:
         yield
     finally:
-        attention.forward = _own_forward
+        attention.forward = found
 
 
 def _forward(

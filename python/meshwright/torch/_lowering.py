@@ -275,15 +275,18 @@ def _arguments(graphs: StepGraphs, accumulate: int) -> tuple[Any, ...]:
 
 
 def _only_tensors(tree: Any) -> Any:
-    """Constants of a batch are in the trace; None is no leaf for JAX."""
+    """Constants of a batch are in the trace; None is no leaf for JAX.
+
+    Named tuples become tuples, as ``_tree.py`` counts their fields.
+    """
     if isinstance(tree, jax.ShapeDtypeStruct):
         return tree
     if isinstance(tree, dict):
         return {key: _only_tensors(value) for key, value in tree.items()}
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*(_only_tensors(value) for value in tree))
-    if isinstance(tree, (list, tuple)):
-        return type(tree)(_only_tensors(value) for value in tree)
+    if isinstance(tree, list):
+        return [_only_tensors(value) for value in tree]
+    if isinstance(tree, tuple):
+        return tuple(_only_tensors(value) for value in tree)
     return None
 
 

@@ -167,10 +167,14 @@ def _distribute(
                 continue
             if id(parameter) not in made:
                 where = placed.parameters[first[id(parameter)]]
-                made[id(parameter)] = torch.nn.Parameter(
+                laid_out = torch.nn.Parameter(
                     distribute_tensor(parameter.data, mesh, where),
                     requires_grad=parameter.requires_grad,
                 )
+                # Marks that frameworks set, by which optimizers group.
+                for name, value in parameter.__dict__.items():
+                    laid_out.__dict__.setdefault(name, value)
+                made[id(parameter)] = laid_out
             submodule._parameters[key] = made[id(parameter)]
         for key, buffer in submodule._buffers.items():
             if buffer is None:
@@ -240,9 +244,12 @@ def _move_output(
                 if isinstance(gradient, DTensor)
                 else gradient
             )
-        if isinstance(output, tuple):
-            return (tensor, *output[1:])
-        return tensor
+        if not isinstance(output, tuple):
+            return tensor
+        fields = getattr(output, "_fields", None)
+        if fields is not None:
+            return output._replace(**{fields[0]: tensor})
+        return (tensor, *output[1:])
 
     return hook
 

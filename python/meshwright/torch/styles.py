@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+from typing import Any
+
 import torch
 from torch.distributed.tensor import Replicate, Shard
 from torch.distributed.tensor.parallel import (
@@ -21,8 +24,9 @@ def parallelize_plan(
     """A style for each module that the plan splits.
 
     ``torch.distributed.tensor.parallel.parallelize_module`` takes it, on a
-    mesh of one axis. Raises Unimplemented, naming all tensors that no style
-    can say; ``apply`` says them.
+    mesh of one axis. Modules then return DTensors, so steps run within
+    ``running``. Raises Unimplemented, naming all tensors that no style can
+    say; ``apply`` says them.
     """
     placed = placements(plan)
     if len(mesh_axes(plan)) != 1:
@@ -31,6 +35,9 @@ def parallelize_plan(
             f"{len(mesh_axes(plan))}; use apply"
         )
     unsaid = [name for name, where in placed.batch.items() if _is_split(where)]
+    # parallelize_module makes new parameters, module by module.
+    tied = _names_of_tied(module)
+    unsaid += [n for n in tied if _is_split(placed.parameters.get(n, ()))]
     styles: dict[str, ParallelStyle] = {}
     for name, submodule in module.named_modules():
         style = _style_of(name, submodule, placed)
@@ -39,7 +46,9 @@ def parallelize_plan(
             continue
         for key, _ in submodule.named_parameters(recurse=False):
             full = f"{name}.{key}" if name else key
-            if _is_split(placed.parameters.get(full, ())):
+            if full not in unsaid and _is_split(
+                placed.parameters.get(full, ())
+            ):
                 unsaid.append(full)
     if unsaid:
         raise Unimplemented(
@@ -47,6 +56,17 @@ def parallelize_plan(
             f"{', '.join(unsaid)}; use apply"
         )
     return styles
+
+
+def _names_of_tied(module: torch.nn.Module) -> list[str]:
+    """Parameters that several modules hold."""
+    holders = collections.Counter(
+        id(parameter)
+        for submodule in module.modules()
+        for parameter in submodule._parameters.values()
+        if parameter is not None
+    )
+    return [n for n, p in module.named_parameters() if holders[id(p)] > 1]
 
 
 def _is_split(where: object) -> bool:
@@ -62,19 +82,20 @@ def _style_of(
     if weight is None or not _is_split(weight):
         return None
     bias = placed.parameters.get(f"{name}.bias", (Replicate(),))
-    output = placed.activations.get(name, (None,))[0]
+    # A DTensor that comes in says itself how it lies.
+    options: dict[str, Any] = {
+        "input_layouts": Replicate(),
+        "output_layouts": placed.activations.get(name, (None,))[0],
+        "use_local_output": False,
+    }
     rows, columns = (Shard(0),), (Shard(1),)
     if isinstance(module, torch.nn.Linear):
         if weight == rows and bias in (rows, (Replicate(),)):
             # Without a bias there is nothing to compare.
             if module.bias is not None and bias != rows:
                 return None
-            return ColwiseParallel(output_layouts=output)
+            return ColwiseParallel(**options)
         if weight == columns and not _is_split(bias):
-            return RowwiseParallel(output_layouts=output)
+            return RowwiseParallel(**options)
         return None
-    if weight == rows:
-        return RowwiseParallel(
-            input_layouts=Replicate(), output_layouts=output
-        )
-    return ColwiseParallel(output_layouts=output)
+    return (RowwiseParallel if weight == rows else ColwiseParallel)(**options)

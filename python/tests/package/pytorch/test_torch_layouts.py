@@ -6,13 +6,19 @@ import dataclasses
 import json
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from torch import nn  # noqa: E402
-from torch.distributed.tensor import Replicate, Shard  # noqa: E402
+from torch.distributed.tensor import (  # noqa: E402
+    Replicate,
+    Shard,
+    distribute_tensor,
+)
+from torch_models import Two, squares  # noqa: E402
 
 import meshwright  # noqa: E402
 import meshwright.torch  # noqa: E402
@@ -21,23 +27,14 @@ from meshwright.torch._activations import (  # noqa: E402
     read_sharding,
     through_view,
 )
-from meshwright.torch._layouts import read_placements  # noqa: E402
-
-
-class Two(nn.Module):
-    """A linear layer that widens, and one that narrows."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.up = nn.Linear(16, 64)
-        self.down = nn.Linear(64, 16)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.down(torch.relu(self.up(x)))
-
-
-def squares(module, batch):
-    return (module(batch["x"]) - batch["y"]).square().mean()
+from meshwright.torch._layouts import (  # noqa: E402
+    PlanPlacements,
+    read_placements,
+)
+from meshwright.torch.applying import (  # noqa: E402
+    _distribute,
+    _move_output,
+)
 
 
 def arguments(module=None):
@@ -173,6 +170,119 @@ def test_styles_of_a_plan_that_styles_can_say(plan):
         meshwright.torch.parallelize_plan(other, Two())
 
 
+class Tied(nn.Module):
+    """Words in and out by one weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(64, 16)
+        self.head = nn.Linear(16, 64, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.words(x))
+
+
+def test_no_style_says_how_a_tied_weight_is_split(binary):
+    module = Tied()
+    plan = meshwright.torch.plan(
+        module,
+        torch.optim.SGD(module.parameters(), lr=0.1),
+        lambda m, b: m(b["x"]).square().mean(),
+        {"x": torch.zeros(8, dtype=torch.int64)},
+        mesh="1x2",
+        symbolic=True,
+        strategies=Strategies(pin=("all=columns",)),
+        keep=False,
+    )
+    placed = meshwright.torch.placements(plan).parameters
+    assert placed == {"words.weight": (Shard(0),)}
+    with pytest.raises(meshwright.Unimplemented, match="words.weight; use"):
+        meshwright.torch.parallelize_plan(plan, module)
+
+
+class Pair(NamedTuple):
+    x: torch.Tensor
+    y: torch.Tensor
+
+
+def test_the_fields_of_a_named_tuple_are_numbered(binary):
+    module, optimizer, _, batch = arguments()
+    plan = meshwright.torch.plan(
+        module,
+        optimizer,
+        lambda m, b: (m(b.x) - b.y).square().mean(),
+        Pair(**batch),
+        mesh="1x2",
+        symbolic=True,
+        keep=False,
+    )
+    names = [argument.name for argument in plan.arguments]
+    assert "batch[0]" in names and "batch[1]" in names
+    assert set(meshwright.torch.placements(plan).batch) == {
+        "batch[0]", "batch[1]",
+    }  # fmt: skip
+
+
+def test_attention_is_left_as_it_was_found(monkeypatch):
+    own = nn.MultiheadAttention.forward
+
+    def patched(self, *args, **options):
+        return own(self, *args, **options)
+
+    monkeypatch.setattr(nn.MultiheadAttention, "forward", patched)
+    with meshwright.torch.running():
+        assert nn.MultiheadAttention.forward is not patched
+        with meshwright.torch.running():
+            inside = nn.MultiheadAttention.forward
+        assert nn.MultiheadAttention.forward is inside
+    assert nn.MultiheadAttention.forward is patched
+
+
+@pytest.fixture
+def alone(tmp_path):
+    """A group of this process."""
+    torch.distributed.init_process_group(
+        "gloo",
+        init_method=f"file://{tmp_path}/rendezvous",
+        rank=0,
+        world_size=1,
+    )
+    try:
+        yield torch.distributed.init_device_mesh("cpu", (1,))
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def test_a_named_tuple_stays_one_when_its_tensor_is_moved(alone):
+    hook = _move_output(alone, (Replicate(),))
+    where = distribute_tensor(torch.ones(4), alone, [Shard(0)])
+    moved = hook(None, None, Pair(where, torch.zeros(2)))
+    assert type(moved) is Pair
+    assert moved.x.placements == (Replicate(),)
+
+
+def test_parameters_keep_their_attributes(alone):
+    module = Two()
+    module.up.weight.no_weight_decay = True
+    names = [name for name, _ in module.named_parameters()]
+    placed = PlanPlacements(
+        parameters={name: (Replicate(),) for name in names},
+        buffers={},
+        optimizer={},
+        batch={},
+        activations={},
+        shapes={
+            f"params['{name}']": tuple(value.shape)
+            for name, value in module.named_parameters()
+        },
+    )
+    _distribute(module, alone, placed)
+    assert module.up.weight.no_weight_decay is True
+    assert not hasattr(module.down.weight, "no_weight_decay")
+    assert module.up.weight.placements == (Replicate(),)
+
+
 def test_what_is_no_step_is_refused_by_its_path():
     module, optimizer, loss, batch = arguments()
 
@@ -226,6 +336,14 @@ def test_what_is_no_step_is_refused_by_its_path():
         lambda m, b: squares(m, b)
         + torch.cummax(b["x"], 0)[0].sum()
         + torch.erfinv(b["x"]).sum(),
+        batch,
+        error=meshwright.Unimplemented,
+    )
+    refused(
+        "HLO: aten.histc over the range of its values; write",
+        module,
+        optimizer,
+        lambda m, b: squares(m, b) + torch.histc(b["x"]).sum(),
         batch,
         error=meshwright.Unimplemented,
     )

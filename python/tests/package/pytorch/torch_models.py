@@ -1,4 +1,4 @@
-"""Ten small models of PyTorch, each with a batch and its loss."""
+"""Small models of PyTorch, each with a batch and its loss."""
 
 from __future__ import annotations
 
@@ -242,9 +242,30 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 
+class Two(nn.Module):
+    """A linear layer that widens, and one that narrows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.Linear(16, 64)
+        self.down = nn.Linear(64, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.down(torch.relu(self.up(x)))
+
+
+def squares(module: nn.Module, batch: Any) -> torch.Tensor:
+    return (module(batch["x"]) - batch["y"]).square().mean()
+
+
+def two() -> Case:
+    batch = {"x": torch.ones(8, 16), "y": torch.zeros(8, 16)}
+    return Case(Two(), batch, squares)
+
+
 def make(name: str) -> Case:
     """The same weights in every process."""
     torch.manual_seed(0)
-    case = CASES[name]()
+    case = two() if name == "two" else CASES[name]()
     case.module.train()
     return case
