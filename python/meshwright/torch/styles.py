@@ -24,9 +24,10 @@ def parallelize_plan(
     """A style for each module that the plan splits.
 
     ``torch.distributed.tensor.parallel.parallelize_module`` takes it, on a
-    mesh of one axis. Modules then return DTensors, so steps run within
-    ``running``. Raises Unimplemented, naming all tensors that no style can
-    say; ``apply`` says them.
+    mesh of one axis. Modules then return DTensors: ``distribute_module``
+    makes those of the other parameters, and steps run within ``running``.
+    Raises Unimplemented, naming all tensors that no style can say, tied ones
+    among them; ``apply`` says them.
     """
     placed = placements(plan)
     if len(mesh_axes(plan)) != 1:
@@ -35,9 +36,8 @@ def parallelize_plan(
             f"{len(mesh_axes(plan))}; use apply"
         )
     unsaid = [name for name, where in placed.batch.items() if _is_split(where)]
-    # parallelize_module makes new parameters, module by module.
-    tied = _names_of_tied(module)
-    unsaid += [n for n in tied if _is_split(placed.parameters.get(n, ()))]
+    # Both make new parameters, module by module.
+    unsaid += _names_of_tied(module)
     styles: dict[str, ParallelStyle] = {}
     for name, submodule in module.named_modules():
         style = _style_of(name, submodule, placed)

@@ -1,8 +1,9 @@
 """One process of a group: three steps of a planned model, over gloo.
 
-    python gloo_losses.py RANK PORT MODEL PLAN MICRO_BATCHES
+    python gloo_losses.py RANK RENDEZVOUS MODEL PLAN MICRO_BATCHES HOW
 
-Prints a JSON line: the losses, the collectives of the last step, and the
+RENDEZVOUS is a file that none of them has made yet. HOW is "apply", or
+"styles" for parallelize_module, which leaves the batch whole. Prints a JSON line: the losses, the collectives of the last step, and the
 placements of the optimizer's state.
 """
 
@@ -14,8 +15,9 @@ import sys
 
 import torch
 import torch.distributed
-from torch.distributed.tensor import DTensor
+from torch.distributed.tensor import DTensor, distribute_module
 from torch.distributed.tensor.debug import CommDebugMode
+from torch.distributed.tensor.parallel import parallelize_module
 from torch_models import make
 
 import meshwright.torch
@@ -30,21 +32,30 @@ def full(value: torch.Tensor) -> float:
     return value.item()
 
 
-def main(rank: int, port: int, name: str, file: str, micro: int) -> None:
+def main(
+    rank: int, rendezvous: str, name: str, file: str, micro: int, how: str
+) -> None:
     torch.set_num_threads(1)
     plan = Plan.load(file)
     torch.distributed.init_process_group(
         "gloo",
-        init_method=f"tcp://127.0.0.1:{port}",
+        init_method=f"file://{rendezvous}",
         rank=rank,
         world_size=math.prod(plan.mesh),
     )
     mesh = meshwright.torch.device_mesh(plan)
     case = make(name)
-    meshwright.torch.apply(plan, case.module, mesh, accumulate=micro)
-    batch = meshwright.torch.shard_batch(plan, case.batch, mesh)
-    optimizer = case.adamw
-    meshwright.torch.shard_optimizer(plan, case.module, optimizer)
+    if how == "styles":
+        styles = meshwright.torch.parallelize_plan(plan, case.module)
+        parallelize_module(case.module, mesh, styles)
+        distribute_module(case.module, mesh)
+        batch = case.batch
+        optimizer = case.adamw
+    else:
+        meshwright.torch.apply(plan, case.module, mesh, accumulate=micro)
+        batch = meshwright.torch.shard_batch(plan, case.batch, mesh)
+        optimizer = case.adamw
+        meshwright.torch.shard_optimizer(plan, case.module, optimizer)
     losses = []
     for _ in range(STEPS):
         with meshwright.torch.running(), CommDebugMode() as counted:
@@ -77,8 +88,9 @@ def main(rank: int, port: int, name: str, file: str, micro: int) -> None:
 if __name__ == "__main__":
     main(
         int(sys.argv[1]),
-        int(sys.argv[2]),
+        sys.argv[2],
         sys.argv[3],
         sys.argv[4],
         int(sys.argv[5]),
+        sys.argv[6],
     )

@@ -6,9 +6,9 @@ import dataclasses
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -43,29 +43,29 @@ def plan_of(name, tmp_path, mesh="1x2", accumulate=1, **options):
     return plan
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def run_processes(name, tmp_path, processes=2, micro=1):
+def run_processes(name, tmp_path, processes=2, micro=1, how="apply"):
     """What each of them printed."""
     script = pathlib.Path(__file__).with_name("gloo_losses.py")
-    port = str(free_port())
+    rendezvous = pathlib.Path(tempfile.mkdtemp(dir=tmp_path), "rendezvous")
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    started = [
-        subprocess.Popen(
-            [sys.executable, script, str(rank), port, name,
-             str(tmp_path / "plan.json"), str(micro)],
-            env=environ,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(processes)
-    ]
-    said = [process.communicate(timeout=240) for process in started]
+    started: list[subprocess.Popen[str]] = []
+    try:
+        for rank in range(processes):
+            started.append(
+                subprocess.Popen(
+                    [sys.executable, script, str(rank), rendezvous, name,
+                     str(tmp_path / "plan.json"), str(micro), how],
+                    env=environ,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+        said = [process.communicate(timeout=240) for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
     statuses = [process.returncode for process in started]
     assert statuses == [0] * processes, said[0][1][-3000:]
     return [json.loads(output.splitlines()[-1]) for output, _ in said]
@@ -85,9 +85,9 @@ def losses_of_one_process(name, micro=1):
     return losses
 
 
-def assert_trains_alike(name, tmp_path, processes=2, micro=1):
+def assert_trains_alike(name, tmp_path, processes=2, micro=1, how="apply"):
     wanted = losses_of_one_process(name, micro)
-    said = run_processes(name, tmp_path, processes, micro)
+    said = run_processes(name, tmp_path, processes, micro, how)
     for one in said:
         assert max(abs(a - b) for a, b in zip(one["losses"], wanted)) < (
             TOLERANCE
@@ -102,6 +102,19 @@ def assert_trains_alike(name, tmp_path, processes=2, micro=1):
 def test_two_processes_train_as_one(binary, name, pin, tmp_path):
     plan_of(name, tmp_path, symbolic=True, strategies=Strategies(pin=pin))
     assert_trains_alike(name, tmp_path)
+
+
+def test_styles_of_a_plan_train_as_in_one_process(binary, tmp_path):
+    pin = ("0=columns", "1=contraction")
+    plan_of("scaled", tmp_path, symbolic=True, strategies=Strategies(pin=pin))
+    said = assert_trains_alike("scaled", tmp_path, how="styles")
+    assert "(Shard(dim=0),)" in said["state"], said
+
+
+def test_styles_of_megatrons_plan_train_as_in_one_process(binary, tmp_path):
+    plan_of("llama", tmp_path, fallback="tp", client=Away())
+    said = assert_trains_alike("llama", tmp_path, how="styles")
+    assert "(Shard(dim=0),)" in said["state"], said
 
 
 @pytest.mark.parametrize("name", ("t5", "vit", "mixture", "resnet"))

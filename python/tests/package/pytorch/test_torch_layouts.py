@@ -183,7 +183,7 @@ class Tied(nn.Module):
         return self.head(self.words(x))
 
 
-def test_no_style_says_how_a_tied_weight_is_split(binary):
+def test_no_style_says_how_a_tied_weight_lies(binary):
     module = Tied()
     plan = meshwright.torch.plan(
         module,
