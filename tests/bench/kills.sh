@@ -10,6 +10,10 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 export MESHWRIGHT_BUILD_DIR=$PWD/build/release
 kills=$1 first=$2 at_a_time=${3:-4}
+if ! [ "$kills" -ge 50 ] 2>/dev/null; then
+  echo "kills.sh: KILLS is $kills and a round has 50: ask for 50 or more" >&2
+  exit 2
+fi
 test=$MESHWRIGHT_BUILD_DIR/bin/integration_kills_test
 round() { "$test" --kills 50 --seed "$1" || exit 255; }
 export -f round
