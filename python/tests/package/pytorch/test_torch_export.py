@@ -49,6 +49,15 @@ def test_three_steps_equal_torchs(name):
     assert largest_difference(run, case.module) < 3e-3
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_three_steps_of_sgd_give_torchs_parameters(name):
+    case = make(name)
+    optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
+    exported, eager, run = train_both(case, optimizer)
+    assert_close(exported, eager)
+    assert largest_difference(run, case.module) < 1e-4
+
+
 OPTIMIZERS = {
     "sgd": lambda p: torch.optim.SGD(p, lr=0.1),
     "sgd with momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
