@@ -5,8 +5,12 @@ asks for a plan; ``apply(plan, module, mesh)`` lays the module out as the plan
 says. Nothing of the step runs for a plan, and the module may be on ``meta``.
 
 Versions: torch 2.9 and later, and JAX 0.6 and later to write the step as HLO.
-The parts of torch that are not public stand in ``_step.py``, ``_tracing.py``
-and ``_random.py`` and nowhere else.
+Parts of torch that are not public are used in ``_tracing.py`` (fake tensors,
+decompositions, pytrees), ``_step.py`` (a module called with other tensors),
+``_random.py`` (dispatch modes), ``_lowering.py`` (pytrees), ``_attention.py``
+(fields of MultiheadAttention) and ``_operators/_table.py`` (schemas). The
+dictionaries of a module are read in ``_step.py`` and ``_tracing.py``, and
+written in ``applying.py``.
 """
 
 from __future__ import annotations

@@ -246,9 +246,9 @@ def _move_output(
             )
         if not isinstance(output, tuple):
             return tensor
-        fields = getattr(output, "_fields", None)
-        if fields is not None:
-            return output._replace(**{fields[0]: tensor})
+        named: Any = output
+        if hasattr(output, "_fields"):
+            return named._replace(**{named._fields[0]: tensor})
         return (tensor, *output[1:])
 
     return hook

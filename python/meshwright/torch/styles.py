@@ -63,8 +63,7 @@ def _names_of_tied(module: torch.nn.Module) -> list[str]:
     holders = collections.Counter(
         id(parameter)
         for submodule in module.modules()
-        for parameter in submodule._parameters.values()
-        if parameter is not None
+        for _, parameter in submodule.named_parameters(recurse=False)
     )
     return [n for n, p in module.named_parameters() if holders[id(p)] > 1]
 
