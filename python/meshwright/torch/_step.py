@@ -168,9 +168,9 @@ class UpdateFunction:
             for key, value in values.items():
                 if isinstance(value, (int, float)):
                     raise InvalidArgument(
-                        f"optimizer: {self.name} keeps {key!r} of its state "
-                        "as a number, which a plan cannot count on; plan with "
-                        "another, like AdamW"
+                        f"optimizer: {self.name} keeps state[{key!r}] as a "
+                        "number, which would be the same in all steps of a "
+                        "plan; plan with another, like AdamW"
                     )
             tensors = {
                 key: torch.empty_like(value)
@@ -217,7 +217,10 @@ class UpdateFunction:
         """The optimizer with other parameters and another state."""
         # copy.copy would lose attributes: Optimizer.__getstate__ names three.
         twin: torch.optim.Optimizer = object.__new__(type(self._optimizer))
-        twin.__dict__.update(self._optimizer.__dict__)
+        for name, value in self._optimizer.__dict__.items():
+            # Hooks are for steps that run.
+            is_hooks = name.startswith("_optimizer_step_")
+            twin.__dict__[name] = type(value)() if is_hooks else value
         # One tensor at a time, and the count of steps stays a tensor.
         chosen = {"capturable": True, "foreach": False, "fused": False}
         twin.param_groups = [

@@ -3,8 +3,9 @@
     python gloo_losses.py RANK RENDEZVOUS MODEL PLAN MICRO_BATCHES HOW
 
 RENDEZVOUS is a file that none of them has made yet. HOW is "apply", or
-"styles" for parallelize_module, which leaves the batch whole. Prints a JSON line: the losses, the collectives of the last step, and the
-placements of the optimizer's state.
+"styles" for parallelize_module, which leaves the batch whole. Prints a JSON
+line: the losses, the collectives of the last step, and the placements of the
+optimizer's state.
 """
 
 from __future__ import annotations
