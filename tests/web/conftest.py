@@ -89,16 +89,18 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def deepen(plan: dict[str, Any], layers: int) -> dict[str, Any]:
-    """The plan of a model with so many times the layers: the segment that is
-    there most often, its arguments and outputs, again and again."""
+    """The plan of a model with so many layers: the first segment of the type
+    that is there most often, and its arguments and outputs, again and again."""
     deep = copy.deepcopy(plan)
     deep["model"]["name"] = f"a_model_of_{layers}_layers_with_a_name_of_its_own"
     types = [it["type"] for it in plan["segments"]]
     layer = max(set(types), key=types.count)
     at = types.index(layer)
-    more = layers - types.count(layer)
-    deep["segments"][at:at] = [copy.deepcopy(plan["segments"][at])
-                               for _ in range(more)]
+    others = [it for it in deep["segments"] if it["type"] != layer]
+    deep["segments"] = [*others[:at],
+                        *(copy.deepcopy(plan["segments"][at])
+                          for _ in range(layers)),
+                        *others[at:]]
     for key in ("arguments", "outputs"):
         own = plan[key]
         deep[key] = [dict(it, name=f"{it['name']}.{copy_number}")
