@@ -5,6 +5,8 @@
 //
 // As JSON a line is an object, and says also what its thread's scope is about
 // (log_context.h). No line holds a token or another secret.
+//   A daemon has its lines written by a thread: a pipe that nobody reads would
+// stop whoever holds a lock and says something.
 // Threads: all functions from any thread; lines never mix.
 #ifndef MESHWRIGHT_BASE_LOG_LOG_H_
 #define MESHWRIGHT_BASE_LOG_LOG_H_
@@ -23,6 +25,10 @@ enum class LogFormat { kText, kJson };
 void SetLogLevel(LogLevel level);
 // The start value is kText.
 void SetLogFormat(LogFormat format);
+// From here on LogLine waits for nobody. What waits at the end of the process
+// is written, if that takes no longer than two seconds; lines beyond a few
+// thousand are dropped, and the next one says so. Once, before other threads.
+void LogFromThread();
 bool LogEnabled(LogLevel level);
 void LogLine(LogLevel level, const std::string& line);
 

@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 
 #include "base/log/json_line.h"
@@ -77,6 +80,28 @@ TEST(LogTest, AnyBytesMakeAnObject) {
   EXPECT_EQ(line["time"], "1970-01-01T00:00:01.500Z");
   EXPECT_EQ(line["level"], "info");
   EXPECT_TRUE(line.contains("worker"));
+}
+
+TEST(LogDeathTest, LinesOfAThreadAreWrittenAtTheEnd) {
+  const auto say = [] {
+    LogFromThread();
+    for (int i = 1; i <= 1000; ++i) LogWarning("line ", i);
+    std::exit(0);
+  };
+  EXPECT_EXIT(say(), testing::ExitedWithCode(0), "warning line 1000\n");
+}
+
+// Nobody reads the pipe: it holds 64 KiB.
+TEST(LogDeathTest, APipeThatStandsStillStopsNobody) {
+  const auto say = [] {
+    int ends[2];
+    if (pipe(ends) != 0) std::_Exit(1);
+    dup2(ends[1], STDERR_FILENO);
+    LogFromThread();
+    for (int i = 0; i < 1000; ++i) LogWarning(std::string(1000, 'x'));
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(say(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

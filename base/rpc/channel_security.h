@@ -32,7 +32,8 @@ ChannelSecurity WithEnvironment(ChannelSecurity security);
 // The token to send; empty: none.
 absl::StatusOr<std::string> ReadToken(const ChannelSecurity& security);
 
-// kInvalidArgument where other users may read the file.
+// kInvalidArgument where other users may read the file. A file of root may be
+// readable for its group: the group is how root lends it to another user.
 absl::Status CheckPrivate(const std::string& path);
 
 }  // namespace meshwright::base

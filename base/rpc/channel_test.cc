@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -41,6 +42,12 @@ TEST(ChannelTest, WhatIsOfThisMachine) {
   }
 }
 
+TEST(ChannelTest, APortAloneIsOneOfThisMachine) {
+  EXPECT_EQ(CompleteAddress("9464"), "127.0.0.1:9464");
+  EXPECT_EQ(CompleteAddress("0.0.0.0:9464"), "0.0.0.0:9464");
+  EXPECT_EQ(CompleteAddress(""), "");
+}
+
 TEST(ChannelTest, BeyondThisMachineNothingGoesInTheClearUnasked) {
   EXPECT_THAT(Refusal("host:1", {}), HasSubstr("--insecure"));
   EXPECT_TRUE(OpenChannel("host:1", {.insecure = true}).ok());
@@ -59,6 +66,21 @@ TEST(ChannelTest, FilesThatAreMissingOrOpenToOthers) {
   const std::string refusal = Refusal("localhost:1", {.token_file = open});
   EXPECT_THAT(refusal, HasSubstr("chmod 600"));
   EXPECT_THAT(refusal, testing::Not(HasSubstr("secret")));
+}
+
+TEST(ChannelTest, RootLendsAFileByItsGroup) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to give a file away";
+  const std::string lent = FileWith("secret\n", 0440);
+  EXPECT_FALSE(CheckPrivate(lent).ok());
+  ASSERT_EQ(seteuid(65534), 0);
+  const absl::Status to_a_user = CheckPrivate(lent);
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_TRUE(to_a_user.ok()) << to_a_user;
+  ASSERT_EQ(chmod(lent.c_str(), 0444), 0);
+  ASSERT_EQ(seteuid(65534), 0);
+  const absl::Status to_all = CheckPrivate(lent);
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_THAT(std::string(to_all.message()), HasSubstr("chmod 600"));
 }
 
 TEST(ChannelTest, TheFirstLineOfAFileIsTheToken) {

@@ -1,5 +1,9 @@
 #include "base/rpc/local_address.h"
 
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+
 namespace meshwright::base {
 
 bool IsUnixAddress(std::string_view address) {
@@ -10,6 +14,14 @@ bool IsLocalAddress(std::string_view address) {
   if (IsUnixAddress(address)) return true;
   const std::string_view host = address.substr(0, address.rfind(':'));
   return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
+}
+
+std::string CompleteAddress(const std::string& written) {
+  const bool is_port = !written.empty() &&
+                       std::all_of(written.begin(), written.end(), [](char c) {
+                         return absl::ascii_isdigit(c);
+                       });
+  return is_port ? "127.0.0.1:" + written : written;
 }
 
 }  // namespace meshwright::base
