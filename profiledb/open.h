@@ -1,7 +1,6 @@
 // OpenProfileStore, OpenPlanStore: the store at a path, its folders made, or at
 // a URL of PostgreSQL: postgres://USER@HOST:PORT/DATABASE. Both are one
-// database. A password is better left to PGPASSFILE or ~/.pgpass: others of the
-// machine see a command line.
+// database. The command line takes no password (cli/flags/store_address.h).
 //
 // Errors: those of sqlite::SqliteProfileStore::Open and of
 // postgres::PostgresProfileStore::Open; kInvalidArgument for an empty path or a

@@ -60,8 +60,11 @@ absl::Status ToStatus(const std::string& store, std::string_view state,
         absl::StrCat("the store ", store, " does not let you in: ", line));
   }
   if (state == "42501" || state == "25006") {
-    return absl::PermissionDeniedError(
+    absl::Status status = absl::PermissionDeniedError(
         absl::StrCat("the store ", store, " cannot be written: ", line));
+    // A server that reads only is a standby until it takes over.
+    return state == "25006" ? meshwright::store::MarkAway(std::move(status))
+                            : status;
   }
   if (state == "3D000") {
     return absl::InvalidArgumentError(

@@ -26,7 +26,7 @@ TEST(FailuresTest, TheStateDecidesTheCode) {
       {"54000", absl::StatusCode::kResourceExhausted},
       {"28P01", absl::StatusCode::kPermissionDenied},
       {"42501", absl::StatusCode::kPermissionDenied},
-      {"25006", absl::StatusCode::kPermissionDenied},
+      {"25006", absl::StatusCode::kPermissionDenied, true},
       {"3D000", absl::StatusCode::kInvalidArgument},
       {"XX001", absl::StatusCode::kDataLoss},
       {"42601", absl::StatusCode::kInternal},

@@ -11,13 +11,17 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "base/status_macros.h"
+#include "profiledb/postgres/await_result.h"
 #include "profiledb/postgres/failures.h"
 
 namespace meshwright::postgres {
 namespace {
 
-constexpr auto kConnectPatience = std::chrono::seconds(10);
+// Whoever waits behind a caller that met a silent server is not to wait as
+// long, one after the other.
+constexpr auto kSilence = std::chrono::seconds(2);
 
 // The first number is MWpf in ASCII, as of a SQLite store. A process that is
 // stopped within a write must not keep the lock from the others.
@@ -185,9 +189,8 @@ class PostgresStatement : public tables::Statement {
     PGconn* const connection = database_.connection_.get();
     const char* const name = prepared_.name.c_str();
     if (prepared_.connection != database_.connections_) {
-      const Result prepared(
-          PQprepare(connection, name, sql_.c_str(), 0, nullptr));
-      if (!IsDone(prepared.get())) return database_.Failure(prepared.get());
+      RETURN_IF_ERROR(database_.Await(
+          PQsendPrepare(connection, name, sql_.c_str(), 0, nullptr), nullptr));
       prepared_.connection = database_.connections_;
     }
     std::vector<const char*> values;
@@ -201,13 +204,14 @@ class PostgresStatement : public tables::Statement {
     }
     constexpr int kBinaryResult = 1;
     row_ = 0;
-    result_.reset(PQexecPrepared(connection, name,
-                                 static_cast<int>(values.size()), values.data(),
-                                 sizes.data(), formats.data(), kBinaryResult));
-    if (IsDone(result_.get())) return {};
-    absl::Status status = database_.Failure(result_.get());
-    result_.reset();
-    return status;
+    pg_result* result = nullptr;
+    RETURN_IF_ERROR(database_.Await(
+        PQsendQueryPrepared(connection, name, static_cast<int>(values.size()),
+                            values.data(), sizes.data(), formats.data(),
+                            kBinaryResult),
+        &result));
+    result_.reset(result);
+    return {};
   }
 
   PostgresDatabase& database_;
@@ -223,9 +227,10 @@ void PostgresDatabase::Close::operator()(pg_conn* connection) const {
 }
 
 absl::StatusOr<std::unique_ptr<PostgresDatabase>> PostgresDatabase::Open(
-    const std::string& url) {
+    const std::string& url, std::chrono::milliseconds patience) {
   ASSIGN_OR_RETURN(const std::string name, NameOfUrl(url));
-  std::unique_ptr<PostgresDatabase> database(new PostgresDatabase(url, name));
+  std::unique_ptr<PostgresDatabase> database(
+      new PostgresDatabase(url, name, patience));
   RETURN_IF_ERROR(database->Connect());
   return database;
 }
@@ -249,7 +254,7 @@ absl::Status PostgresDatabase::Connect() {
   PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
   PQsetNoticeProcessor(
       connection, [](void*, const char*) {}, nullptr);
-  const auto deadline = std::chrono::steady_clock::now() + kConnectPatience;
+  const auto deadline = std::chrono::steady_clock::now() + patience_;
   PostgresPollingStatusType next = PQstatus(connection) == CONNECTION_BAD
                                        ? PGRES_POLLING_FAILED
                                        : PGRES_POLLING_WRITING;
@@ -269,13 +274,38 @@ absl::Status PostgresDatabase::Connect() {
                       next == PGRES_POLLING_READING ? POLLIN : POLLOUT)};
     if (left.count() <= 0 ||
         poll(&waited, 1, static_cast<int>(left.count())) == 0) {
-      return ToStatus(name_, "", "it does not answer for ten seconds");
+      return LoseSilent();
     }
     next = PQconnectPoll(connection);
   }
+  PQsetnonblocking(connection, 1);
   is_lost_ = false;
   ++connections_;
   return Execute(kSession);
+}
+
+absl::Status PostgresDatabase::LoseSilent() {
+  connection_.reset();
+  is_lost_ = true;
+  silent_until_ = std::chrono::steady_clock::now() + kSilence;
+  return MakeSilentError();
+}
+
+absl::Status PostgresDatabase::MakeSilentError() const {
+  return ToStatus(
+      name_, "",
+      absl::StrCat("it does not answer for ",
+                   absl::FormatDuration(absl::FromChrono(patience_))));
+}
+
+absl::Status PostgresDatabase::Await(int is_sent, pg_result** result) {
+  const Awaited awaited =
+      AwaitResult(connection_.get(), is_sent != 0, patience_);
+  if (awaited.is_silent) return LoseSilent();
+  Result last(awaited.result);
+  if (!IsDone(last.get())) return Failure(last.get());
+  if (result != nullptr) *result = last.release();
+  return {};
 }
 
 absl::Status PostgresDatabase::Failure(const pg_result* result) {
@@ -295,9 +325,7 @@ absl::Status PostgresDatabase::Failure(const pg_result* result) {
 }
 
 absl::Status PostgresDatabase::Execute(const std::string& sql) {
-  const Result result(PQexec(connection_.get(), sql.c_str()));
-  if (IsDone(result.get())) return {};
-  return Failure(result.get());
+  return Await(PQsendQuery(connection_.get(), sql.c_str()), nullptr);
 }
 
 absl::StatusOr<std::unique_ptr<tables::Statement>> PostgresDatabase::Prepare(
@@ -320,10 +348,13 @@ absl::Status PostgresDatabase::PassIds(const std::string& table) {
 absl::Status PostgresDatabase::Begin(tables::Access access) {
   const char* const begin =
       access == tables::Access::kWrite ? kBeginWrite : kBeginRead;
+  if (std::chrono::steady_clock::now() < silent_until_) {
+    return MakeSilentError();
+  }
   // Nothing is written yet, so that a second try on a new connection is safe.
   if (!is_lost_) {
     absl::Status status = Execute(begin);
-    if (status.ok()) return status;
+    if (status.ok() || connection_ == nullptr) return status;
     if (!is_lost_) {
       Execute("ROLLBACK").IgnoreError();
       return status;

@@ -112,6 +112,25 @@ CREATE TABLE worker_orders (
 );
 )sql";
 
+// Null in rows of an older version.
+constexpr char kPlanChecksums[] = R"sql(
+ALTER TABLE plans ADD COLUMN checksum INTEGER;
+ALTER TABLE plans ADD COLUMN plan_checksum INTEGER;
+ALTER TABLE plan_updates ADD COLUMN checksum INTEGER;
+)sql";
+
+// Beside the programs: a row of theirs has megabytes, and SQLite writes it
+// whole for every change. Those that are there count as used on this day.
+constexpr char kProgramUses[] = R"sql(
+CREATE TABLE program_uses (
+  key           TEXT    NOT NULL PRIMARY KEY,
+  last_used_day INTEGER NOT NULL
+) WITHOUT ROWID;
+
+INSERT INTO program_uses
+  SELECT key, CAST(strftime('%s', 'now') AS INTEGER) / 86400 FROM programs;
+)sql";
+
 constexpr char kDropVersion1[] = "DROP TABLE profiles_version_1";
 
 }  // namespace
@@ -123,6 +142,8 @@ const std::vector<Migration>& ListMigrations() {
       {.version = 3, .sql = kPlans},
       {.version = 4, .sql = kLeadership},
       {.version = 5, .sql = kWorkerOrders},
+      {.version = 6, .sql = kPlanChecksums},
+      {.version = 7, .sql = kProgramUses},
   };
   return kMigrations;
 }

@@ -102,6 +102,24 @@ CREATE TABLE worker_orders (
 );
 )sql";
 
+// That of SQLite's version 6.
+constexpr char kPostgresPlanChecksums[] = R"sql(
+ALTER TABLE plans ADD COLUMN checksum BIGINT;
+ALTER TABLE plans ADD COLUMN plan_checksum BIGINT;
+ALTER TABLE plan_updates ADD COLUMN checksum BIGINT;
+)sql";
+
+// That of SQLite's version 7.
+constexpr char kPostgresProgramUses[] = R"sql(
+CREATE TABLE program_uses (
+  key           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  last_used_day BIGINT NOT NULL
+);
+
+INSERT INTO program_uses
+  SELECT key, CAST(EXTRACT(EPOCH FROM now()) AS BIGINT) / 86400 FROM programs;
+)sql";
+
 }  // namespace
 
 const std::vector<Migration>& ListPostgresMigrations() {
@@ -110,6 +128,8 @@ const std::vector<Migration>& ListPostgresMigrations() {
       {.version = 2, .sql = kPostgresPlans},
       {.version = 3, .sql = kPostgresLeadership},
       {.version = 4, .sql = kPostgresWorkerOrders},
+      {.version = 5, .sql = kPostgresPlanChecksums},
+      {.version = 6, .sql = kPostgresProgramUses},
   };
   return kMigrations;
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "profiledb/schema/migrations.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/sqlite/testing/store_file.h"
@@ -96,6 +97,17 @@ TEST_F(MigrationTest, APrunedRowGivesWayToAMeasurement) {
   ASSERT_TRUE(store->Record(MakeMeasured("k"), {}).ok());
   EXPECT_EQ(store->Lookup({MakeKey("k")})->at(MakeKey("k")).outcome(),
             v1::MEASURED);
+}
+
+// Nothing is known of their uses: they do not go for it.
+TEST_F(MigrationTest, ProgramsCountAsUsedOnTheDayOfTheMigration) {
+  file_.Sql(absl::StrCat("INSERT INTO programs VALUES ('", MakeKey("k"),
+                         "', x'00', 1)"));
+  const auto store = Open();
+  ASSERT_NE(store, nullptr);
+  const int64_t today = absl::ToUnixSeconds(absl::Now()) / 86'400;
+  EXPECT_EQ(store->ListUnusedPrograms(today - 1)->size(), 0u);
+  EXPECT_EQ(store->ListUnusedPrograms(today + 1)->size(), 1u);
 }
 
 TEST_F(MigrationTest, SamplesAreCompacted) {

@@ -36,12 +36,18 @@ absl::Status ToStatus(sqlite3* database, const std::string& path) {
     case SQLITE_CORRUPT:
       return absl::DataLossError(
           absl::StrCat("the store ", path, " is damaged: ", message));
-    case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
+      // A file system is mounted so after an error, and again as it was later.
+      return store::MarkAway(absl::PermissionDeniedError(
+          absl::StrCat("the store ", path, " cannot be written: ", message)));
+    case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return absl::PermissionDeniedError(
           absl::StrCat("the store ", path, " cannot be written: ", message));
+    case SQLITE_IOERR:
+      return store::MarkAway(absl::InternalError(
+          absl::StrCat("the store ", path, " failed: ", message)));
     default:
       return absl::InternalError(
           absl::StrCat("the store ", path, " failed: ", message));

@@ -13,6 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiledb/schema/migrations.h"
+#include "profiledb/sqlite/sqlite_database.h"
+#include "profiledb/sqlite/testing/power_cut_disk.h"
 #include "profiledb/sqlite/testing/store_file.h"
 #include "profiledb/store/away.h"
 #include "profiledb/store/testing/rows.h"
@@ -96,6 +98,37 @@ TEST_F(SqliteProfileStoreTest, AFullDiskLosesNothing) {
   ASSERT_TRUE(roomy.ok()) << roomy.status();
   EXPECT_TRUE((*roomy)->Record(Row("late"), {}).ok());
   EXPECT_EQ(Measured(**roomy), recorded + 1);
+}
+
+// Who meets one of these waits and asks again.
+TEST_F(SqliteProfileStoreTest, ADiskThatFailsOnceIsAway) {
+  std::set<absl::StatusCode> seen;
+  {
+    PowerCutDisk disk(/*seed=*/7);
+    const auto store = SqliteProfileStore::Open(path_);
+    ASSERT_TRUE(store.ok()) << store.status();
+    for (int call = 0; call < 40; ++call) {
+      disk.FailAt(1 + call % 8);
+      absl::Status status;
+      for (int row = 0; status.ok() && row < 10; ++row) {
+        status = (*store)->Record(Row(absl::StrCat(call, ".", row)), {});
+      }
+      EXPECT_TRUE(store::IsAway(status)) << status;
+      seen.insert(status.code());
+    }
+  }
+  EXPECT_EQ(seen.count(absl::StatusCode::kResourceExhausted), 1);
+  EXPECT_EQ(seen.count(absl::StatusCode::kInternal), 1);
+}
+
+TEST_F(SqliteProfileStoreTest, AStoreThatReadsOnlyIsAway) {
+  const auto database = SqliteDatabase::Open(path_);
+  ASSERT_TRUE(database.ok()) << database.status();
+  ASSERT_TRUE((*database)->Execute("PRAGMA query_only = 1").ok());
+  const absl::Status status =
+      (*database)->Execute("CREATE TABLE made (id INTEGER)");
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+  EXPECT_TRUE(store::IsAway(status));
 }
 
 TEST_F(SqliteProfileStoreTest, ADaysFirstUseIsWrittenWithTheNextCommit) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "profiledb/store/row_time.h"
 #include "profiledb/store/samples.h"
 
 namespace meshwright::store {
@@ -52,13 +53,14 @@ std::string FindBadTime(const v1::Measurement& it) {
     return absl::StrCat("its median of ", it.median_ns(),
                         " ns is below its minimum of ", it.minimum_ns(), " ns");
   }
+  // Older protocols split the minimum.
+  const int64_t split = it.compute_ns() + it.communication_ns();
   const bool is_split = it.compute_ns() > 0;
-  if (it.communication_ns() > it.minimum_ns() ||
-      (is_split &&
-       it.compute_ns() + it.communication_ns() != it.minimum_ns())) {
+  if (it.communication_ns() > GetTimeNs(it) ||
+      (is_split && split != GetTimeNs(it) && split != it.minimum_ns())) {
     return absl::StrCat("its compute and communication times, ",
                         it.compute_ns(), " and ", it.communication_ns(),
-                        " ns, do not make its minimum of ", it.minimum_ns());
+                        " ns, do not make its time of ", GetTimeNs(it));
   }
   return "";
 }
@@ -82,8 +84,9 @@ std::string FindBadSample(const v1::Measurement& it) {
                         kQuantiles, " that rise");
   }
   for (const v1::AnchorTime& anchor : it.anchors()) {
-    if (anchor.minimum_ns() <= 0 || anchor.minimum_ns() > kMaximumExecutionNs) {
-      return absl::StrCat("its anchor took ", anchor.minimum_ns(), " ns");
+    if (anchor.minimum_ns() <= 0 || GetTimeNs(anchor) < anchor.minimum_ns() ||
+        GetTimeNs(anchor) > kMaximumExecutionNs) {
+      return absl::StrCat("its anchor took ", GetTimeNs(anchor), " ns");
     }
   }
   return "";
@@ -212,6 +215,10 @@ std::string FindBadMeasurement(const v1::Measurement& it) {
     if (!v1::Noise_IsValid(noise) || noise == v1::NOISE_UNSPECIFIED) {
       return absl::StrCat("a reason of its noise is ", noise,
                           ", which is none");
+    }
+    if (noise == v1::SLOW_PERIOD) {
+      return absl::StrCat("a reason of its noise is ", noise,
+                          ", which only a plan has");
     }
   }
   if (it.noise_size() > v1::Noise_ARRAYSIZE) {

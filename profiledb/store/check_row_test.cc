@@ -126,8 +126,10 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
        figure([](auto& it) { it.add_noise(static_cast<v1::Noise>(99)); })},
       {"noise is 0",
        figure([](auto& it) { it.add_noise(v1::NOISE_UNSPECIFIED); })},
-      {"noise has 6 reasons", figure([](auto& it) {
-         for (int i = 0; i < 6; ++i) it.add_noise(v1::BUSY_MACHINE);
+      {"noise is 6, which only a plan has",
+       figure([](auto& it) { it.add_noise(v1::SLOW_PERIOD); })},
+      {"noise has 8 reasons", figure([](auto& it) {
+         for (int i = 0; i < 8; ++i) it.add_noise(v1::BUSY_MACHINE);
        })},
       {"good and has reasons", figure([](auto& it) {
          it.set_quality(v1::GOOD);

@@ -52,15 +52,14 @@ absl::Status MemoryPlanStore::StepDown(Epoch mine) {
 absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(
     const v1::PlanRecord& record, const PlanLimits& limits) {
   base::MutexLock lock(&mutex_);
-  std::vector<v1::PlanRecord> unfinished;
+  std::vector<v1::PlanRecord> plans;
   for (const auto& [id, kept] : plans_) {
     if (IsSameSubmission(kept.record, record)) return kept.record;
-    if (kept.record.namespace_() == record.namespace_() &&
-        !HasEnded(kept.record.state())) {
-      unfinished.push_back(kept.record);
+    if (kept.record.namespace_() == record.namespace_()) {
+      plans.push_back(kept.record);
     }
   }
-  RETURN_IF_ERROR(CheckLimits(limits, record, unfinished));
+  RETURN_IF_ERROR(CheckLimits(limits, record, plans));
   if (!plans_.empty()) newest_ = std::max(newest_, plans_.rbegin()->first);
   const PlanId id{newest_.value + 1};
   newest_ = id;
@@ -181,8 +180,10 @@ absl::StatusOr<std::vector<v1::DeviceRecord>> MemoryPlanStore::ListDevices() {
   return devices;
 }
 
-absl::Status MemoryPlanStore::SetOrder(const v1::WorkerOrder& order) {
+absl::Status MemoryPlanStore::SetOrder(std::optional<Epoch> epoch,
+                                       const v1::WorkerOrder& order) {
   base::MutexLock lock(&mutex_);
+  if (epoch.has_value() && *epoch != epoch_) return MakeOldEpochError();
   if (order.kind() == v1::WorkerOrder::RESUME) {
     orders_.erase(order.worker());
   } else {

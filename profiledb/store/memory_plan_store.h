@@ -44,7 +44,11 @@ class MemoryPlanStore : public PlanStore {
   absl::StatusOr<int64_t> Remove(absl::Span<const PlanId> ids) override;
   absl::Status RememberDevice(const v1::DeviceRecord& device) override;
   absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
-  absl::Status SetOrder(const v1::WorkerOrder& order) override;
+  absl::StatusOr<std::vector<DamagedPlan>> Verify() override {
+    return std::vector<DamagedPlan>();
+  }
+  absl::Status SetOrder(std::optional<Epoch> epoch,
+                        const v1::WorkerOrder& order) override;
   absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() override;
 
  private:

@@ -64,9 +64,14 @@ absl::Status ObservedProfileStore::ForEachWhole(const Scan& scan) {
   return store_->ForEachWhole(scan);
 }
 
+absl::StatusOr<std::vector<ProgramUse>>
+ObservedProfileStore::ListUnusedPrograms(int64_t day) {
+  return store_->ListUnusedPrograms(day);
+}
+
 absl::StatusOr<int64_t> ObservedProfileStore::RemovePrograms(
-    absl::Span<const std::string> keys) {
-  return store_->RemovePrograms(keys);
+    absl::Span<const UnusedProgram> programs) {
+  return store_->RemovePrograms(programs);
 }
 
 absl::StatusOr<int64_t> ObservedProfileStore::Remove(

@@ -49,8 +49,10 @@ class ObservedProfileStore : public ProfileStore {
   absl::Status RetryQuarantined(const std::string& key) override;
   absl::Status ForEachWhole(const Scan& scan) override;
   absl::StatusOr<int64_t> Remove(absl::Span<const UnusedRow> rows) override;
+  absl::StatusOr<std::vector<ProgramUse>> ListUnusedPrograms(
+      int64_t day) override;
   absl::StatusOr<int64_t> RemovePrograms(
-      absl::Span<const std::string> keys) override;
+      absl::Span<const UnusedProgram> programs) override;
   absl::StatusOr<std::vector<DamagedRow>> Verify() override;
 
  private:

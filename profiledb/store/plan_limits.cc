@@ -1,6 +1,8 @@
 #include "profiledb/store/plan_limits.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace meshwright::store {
 namespace {
@@ -8,25 +10,57 @@ namespace {
 constexpr char kAsk[] =
     "or ask the coordinator's administrator for a larger quota";
 
+bool IsOver(const v1::PlanRecord& plan) {
+  return plan.state() == v1::DONE || plan.state() == v1::FAILED ||
+         plan.state() == v1::CANCELLED;
+}
+
 }  // namespace
 
-absl::Status CheckLimits(const PlanLimits& limits, const v1::PlanRecord& record,
-                         absl::Span<const v1::PlanRecord> unfinished) {
-  const auto plans = static_cast<int64_t>(unfinished.size());
-  if (limits.plans.has_value() && plans >= *limits.plans) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the namespace ", record.namespace_(), " may have ", *limits.plans,
-        " plans at once and has ", plans, "; wait until one ends, ", kAsk));
+int64_t CountStoredBytes(absl::Span<const v1::PlanRecord> plans) {
+  absl::flat_hash_set<absl::string_view> modules;
+  int64_t bytes = 0;
+  for (const v1::PlanRecord& plan : plans) {
+    if (modules.insert(plan.module_sha256()).second) {
+      bytes += plan.module_bytes();
+    }
   }
+  return bytes;
+}
+
+absl::Status CheckLimits(const PlanLimits& limits, const v1::PlanRecord& record,
+                         absl::Span<const v1::PlanRecord> plans) {
+  int64_t unfinished = 0;
   int64_t bytes = record.module_bytes();
-  for (const v1::PlanRecord& plan : unfinished) bytes += plan.module_bytes();
+  bool is_kept = false;  // its module, for another plan
+  for (const v1::PlanRecord& plan : plans) {
+    is_kept = is_kept || plan.module_sha256() == record.module_sha256();
+    if (IsOver(plan)) continue;
+    ++unfinished;
+    bytes += plan.module_bytes();
+  }
+  if (limits.plans.has_value() && unfinished >= *limits.plans) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the namespace ", record.namespace_(), " may have ",
+                     *limits.plans, " plans at once and has ", unfinished,
+                     "; wait until one ends, ", kAsk));
+  }
   if (limits.module_bytes.has_value() && bytes > *limits.module_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the modules of plans of the namespace ", record.namespace_(),
         " may have ", *limits.module_bytes, " bytes together and would have ",
         bytes, "; wait until a plan ends, ", kAsk));
   }
-  return absl::OkStatus();
+  if (!limits.stored_bytes.has_value() || is_kept) return absl::OkStatus();
+  const int64_t stored = CountStoredBytes(plans) + record.module_bytes();
+  if (stored <= *limits.stored_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the modules that are kept for plans of the namespace ",
+                   record.namespace_(), " may have ", *limits.stored_bytes,
+                   " bytes and would have ", stored,
+                   "; have old plans removed with \"meshwright profiles gc "
+                   "--max-plan-days\", ",
+                   kAsk));
 }
 
 absl::Status CheckPrograms(const v1::PlanRecord& record, int64_t programs) {

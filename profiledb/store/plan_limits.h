@@ -1,8 +1,8 @@
 // PlanLimits: what the plans of one namespace may take of a coordinator.
 //
-// Concept: a store counts the namespace's plans that have not ended and adds a
-// new one in the same transaction. Two submissions at once, even at two
-// coordinators, do not both take the last place.
+// Concept: a store counts the namespace's plans that have not ended, or all
+// that it keeps, and adds a new one in the same transaction. Two submissions at
+// once, even at two coordinators, do not both take the last place.
 // Threads: pure functions. Errors: kResourceExhausted, one sentence that says
 // the limit, the way out and whom to ask.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_LIMITS_H_
@@ -20,14 +20,19 @@ namespace meshwright::store {
 struct PlanLimits {
   std::optional<int64_t> plans;         // that have not ended
   std::optional<int64_t> module_bytes;  // of these plans together
+  // Of the modules that all kept plans name, each once.
+  std::optional<int64_t> stored_bytes;
 
-  bool IsEmpty() const { return !plans && !module_bytes; }
+  bool IsEmpty() const { return !plans && !module_bytes && !stored_bytes; }
 };
 
-// Whether `record` may be added beside the plans of its namespace that have not
-// ended.
+// Whether `record` may be added beside the plans of its namespace. Those that
+// have ended may be missing where `stored_bytes` is no limit.
 absl::Status CheckLimits(const PlanLimits& limits, const v1::PlanRecord& record,
-                         absl::Span<const v1::PlanRecord> unfinished);
+                         absl::Span<const v1::PlanRecord> plans);
+
+// Of the modules that the plans name, each once.
+int64_t CountStoredBytes(absl::Span<const v1::PlanRecord> plans);
 
 // Of a plan that has asked for so many programs. `record.max_programs` 0: no
 // limit.

@@ -46,6 +46,27 @@ TEST(PlanLimitsTest, BytesOfModules) {
                     HasSubstr("administrator")));
 }
 
+// Plans that have ended keep their modules; plans of one model share it.
+TEST(PlanLimitsTest, BytesThatAreStored) {
+  std::vector<v1::PlanRecord> plans(3, MakeRecord(10));
+  plans[0].set_module_sha256("a");
+  plans[1].set_module_sha256("b");
+  plans[2].set_module_sha256("b");
+  plans[2].set_state(v1::DONE);
+  EXPECT_EQ(CountStoredBytes(plans), 20);
+  v1::PlanRecord record = MakeRecord(10);
+  record.set_module_sha256("c");
+  EXPECT_TRUE(CheckLimits({.stored_bytes = 30}, record, plans).ok());
+  EXPECT_TRUE(CheckLimits({.module_bytes = 30}, record, plans).ok());
+  const absl::Status status = CheckLimits({.stored_bytes = 29}, record, plans);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("may have 29 bytes and would have 30"),
+                    HasSubstr("--max-plan-days"), HasSubstr("administrator")));
+  record.set_module_sha256("b");  // it is there already
+  EXPECT_TRUE(CheckLimits({.stored_bytes = 20}, record, plans).ok());
+}
+
 TEST(PlanLimitsTest, ProgramsOfOnePlan) {
   v1::PlanRecord record = MakeRecord(10);
   EXPECT_TRUE(CheckPrograms(record, 1000).ok());

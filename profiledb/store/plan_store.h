@@ -8,9 +8,10 @@
 //
 //   Add ──▶ QUEUED ── Append, Append, ... ──▶ DONE | FAILED | CANCELLED
 //
-// The coordinator that runs plans begins an *epoch*. Every Append states it,
-// and those of an older epoch are refused. A coordinator that was replaced
-// while it slept thus changes nothing.
+// The coordinator that runs plans begins an *epoch*. Every Append and SetOrder
+// states it, and those of an older epoch are refused. A coordinator that was
+// replaced while it slept thus changes nothing. The rest is anybody's: Add,
+// RememberDevice, and Remove, which takes plans that nobody runs any more.
 //
 // Threads and ownership: any thread, at any time. A call that returns OK has
 // been made durable, where the store is.
@@ -18,12 +19,15 @@
 // ended, kAborted for an older epoch, kInvalidArgument for an id that is none.
 // kAlreadyExists for a plan of another store whose id or request id is taken,
 // kResourceExhausted for a plan beyond the limits (plan_limits.h); those of
-// ProfileStore of the disk. A failed call leaves the store as it was.
+// ProfileStore of the disk, where kDataLoss is a plan that is damaged. A list
+// leaves damaged plans out, and sets them aside. A failed call leaves the store
+// as it was.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +57,14 @@ struct Leader {
   Epoch epoch;
   std::string holder;    // its address
   bool is_mine = false;  // the caller leads, in this epoch
+};
+
+// A plan that is not as it was written.
+struct DamagedPlan {
+  PlanId id;
+  std::string team;
+  std::string damage;
+  bool has_whole_record = false;  // the damage is in its updates
 };
 
 class PlanStore {
@@ -114,8 +126,14 @@ class PlanStore {
   // In the order in which they became known; empty where there are none.
   virtual absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() = 0;
 
-  // In place of what was ordered of this worker before.
-  virtual absl::Status SetOrder(const v1::WorkerOrder& order) = 0;
+  // Reads all plans with their updates. Those whose record is damaged are set
+  // aside: they are in no list any more, and Get says so.
+  virtual absl::StatusOr<std::vector<DamagedPlan>> Verify() = 0;
+
+  // In place of what was ordered of this worker before. `epoch`: of the
+  // coordinator that runs plans; absent: none does, as where a store is copied.
+  virtual absl::Status SetOrder(std::optional<Epoch> epoch,
+                                const v1::WorkerOrder& order) = 0;
   // Those that hold, by worker.
   virtual absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() = 0;
 };

@@ -36,6 +36,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -107,6 +108,15 @@ struct Entry {
 struct Program {
   std::string key;
   std::string_view hlo;
+  // Days since 1970 UTC; absent: today.
+  std::optional<int64_t> last_used_day = std::nullopt;
+};
+
+// A program is used when it is recorded, looked up or asked for its size.
+struct ProgramUse {
+  std::string key;
+  int64_t bytes = 0;          // as it is kept
+  int64_t last_used_day = 0;  // days since 1970 UTC
 };
 
 // A row with all that it keeps, as upkeep reads it.
@@ -150,6 +160,12 @@ struct UnusedRow {
   std::string team;
   std::string key;
   int64_t last_used_day = 0;
+};
+
+// A program to remove, unless it was used after this day.
+struct UnusedProgram {
+  std::string key;
+  int64_t last_used_day = std::numeric_limits<int64_t>::max();
 };
 
 struct DamagedRow {
@@ -207,7 +223,7 @@ class ProfileStore {
     return Record(entries);
   }
 
-  // Kept once, compressed; a known key is left as it is. One commit.
+  // Kept once, compressed; a known key is left as it is, but used. One commit.
   virtual absl::Status RecordPrograms(absl::Span<const Program> programs) = 0;
   absl::Status RecordProgram(const std::string& key, std::string_view hlo) {
     const Program programs[] = {{.key = key, .hlo = hlo}};
@@ -243,10 +259,14 @@ class ProfileStore {
   // Removes rows in one commit, with the programs that no row and no entry of
   // the quarantine names any more. Returns how many rows.
   virtual absl::StatusOr<int64_t> Remove(absl::Span<const UnusedRow> rows) = 0;
-  // Removes the programs of these keys, but those that a row or the quarantine
+  // The programs that no row and no entry of the quarantine names, and that
+  // were last used before this day; by key. Reads none of them.
+  virtual absl::StatusOr<std::vector<ProgramUse>> ListUnusedPrograms(
+      int64_t day) = 0;
+  // Removes programs in one commit, but those that a row or the quarantine
   // names. How many went.
   virtual absl::StatusOr<int64_t> RemovePrograms(
-      absl::Span<const std::string> keys) = 0;
+      absl::Span<const UnusedProgram> programs) = 0;
   // Reads everything and sets aside what is damaged, programs too.
   virtual absl::StatusOr<std::vector<DamagedRow>> Verify() = 0;
 };

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiledb/store/samples.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::store {
 namespace {
 
-int64_t Minimum(const KeptRow& row) {
-  return row.result.measurement().minimum_ns();
-}
+int64_t Time(const KeptRow& row) { return GetTimeNs(row.result.measurement()); }
 
 // The mean of the middle two of an even number.
 double Median(std::vector<double> values) {
@@ -34,21 +32,14 @@ bool IsSuspect(absl::Span<const KeptRow> kept,
                const std::vector<size_t>& counted, size_t it) {
   std::vector<double> others;
   for (const size_t i : counted) {
-    if (i != it) others.push_back(static_cast<double>(Minimum(kept[i])));
+    if (i != it) others.push_back(static_cast<double>(Time(kept[i])));
   }
   if (others.size() < 2) return false;
   const double median = Median(others);
   for (double& other : others) other = std::abs(other - median);
   const double deviation = kDeviationOfMad * Median(others);
-  return std::abs(static_cast<double>(Minimum(kept[it])) - median) >
+  return std::abs(static_cast<double>(Time(kept[it])) - median) >
          std::max(kSuspectShare * median, kSuspectDeviations * deviation);
-}
-
-int64_t SampleSpread(const v1::Measurement& it) {
-  const int64_t samples = CountSamples(it);
-  if (samples == 0) return 0;
-  return std::llround(kSpreadOfMad * static_cast<double>(it.mad_ns()) /
-                      std::sqrt(static_cast<double>(samples)));
 }
 
 }  // namespace
@@ -65,19 +56,19 @@ Summary Summarize(absl::Span<const KeptRow> kept) {
   const bool all_suspect = best.empty();
   if (all_suspect) best = counted;
   std::stable_sort(best.begin(), best.end(), [&](size_t a, size_t b) {
-    return Minimum(kept[a]) < Minimum(kept[b]);
+    return Time(kept[a]) < Time(kept[b]);
   });
   summary.chosen = best[(best.size() - 1) / 2];
   // Of equals the newest, which stands first.
-  const int64_t minimum = Minimum(kept[summary.chosen]);
+  const int64_t time = Time(kept[summary.chosen]);
   summary.chosen = *std::find_if(best.begin(), best.end(), [&](size_t i) {
-    return Minimum(kept[i]) == minimum;
+    return Time(kept[i]) == time;
   });
   const v1::Measurement& chosen = kept[summary.chosen].result.measurement();
   summary.quality = all_suspect ? v1::SUSPECT : chosen.quality();
-  const int64_t distance =
-      Minimum(kept[best.back()]) - Minimum(kept[best.front()]);
-  summary.spread_ns = std::max((distance + 1) / 2, SampleSpread(chosen));
+  const int64_t distance = Time(kept[best.back()]) - Time(kept[best.front()]);
+  summary.spread_ns = std::max<int64_t>(
+      (distance + 1) / 2, std::llround(EstimateTimeErrorNs(chosen)));
   return summary;
 }
 

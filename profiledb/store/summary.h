@@ -1,6 +1,6 @@
 // Summarize: one answer from the measurements that a key keeps.
 //
-// The rule, over the minima m of the kept measurements:
+// The rule, over the times m (row_time.h) of the kept measurements:
 //   1. Counted are the GOOD measurements; where there is none, all.
 //   2. A counted measurement with at least two counted others is *suspect* if
 //      m is further from their median M than
@@ -13,7 +13,7 @@
 //   5. Its quality is SUSPECT where every counted one is suspect, else that of
 //      the measurement chosen.
 //   6. spread = max(half the distance between the extreme m of the best,
-//                   kSpreadOfMad * mad / sqrt(samples) of the one chosen).
+//                   the standard error of the one chosen).
 //
 // Lost without it: every later plan gets the rows of a slow quarter of an hour
 // of one machine. (A step of 94.7 ms was kept as 162.5 ms.)
@@ -38,7 +38,6 @@ namespace meshwright::store {
 inline constexpr double kSuspectShare = 0.1;
 inline constexpr double kSuspectDeviations = 3;
 inline constexpr double kDeviationOfMad = 1.4826;
-inline constexpr double kSpreadOfMad = 1.5;
 
 struct Summary {
   size_t chosen = 0;

@@ -92,14 +92,21 @@ TEST(SummaryTest, WhereAllDisagreeTheAnswerIsSuspect) {
   EXPECT_EQ(ChosenMinimum(kept), 1005);
 }
 
+TEST(SummaryTest, MediansCountNotMinima) {
+  std::vector<KeptRow> kept = {Kept(900), Kept(1000)};
+  kept[0].result.mutable_measurement()->set_median_ns(1010);
+  EXPECT_EQ(Summarize(kept).chosen, 1u);  // the lower of two
+  EXPECT_EQ(Summarize(kept).spread_ns, 5);
+}
+
 TEST(SummaryTest, TheSpreadIsNoLessThanTheSamplesSay) {
   KeptRow row = Kept(1000);
   v1::Measurement& it = *row.result.mutable_measurement();
   it.set_mad_ns(40);
   for (int i = 0; i < 16; ++i) it.add_samples_ns(1000 + i);
-  EXPECT_EQ(Summarize({row}).spread_ns, 15);  // 1.5 * 40 / 4
+  EXPECT_EQ(Summarize({row}).spread_ns, 19);  // 1.858 * 40 / 4
   it.set_sample_count(64);
-  EXPECT_EQ(Summarize({row}).spread_ns, 8);
+  EXPECT_EQ(Summarize({row}).spread_ns, 9);
 }
 
 TEST(SummaryTest, OfEqualsTheNewestIsChosen) {
@@ -190,6 +197,7 @@ TEST_P(SummaryProperties, ScalesWithTheTimes) {
   for (KeptRow& row : kept) {
     v1::Measurement& it = *row.result.mutable_measurement();
     it.set_minimum_ns(8 * it.minimum_ns());
+    it.set_median_ns(8 * it.median_ns());
     it.set_mad_ns(8 * it.mad_ns());
   }
   const Summary scaled = Summarize(kept);

@@ -17,7 +17,11 @@ enum ProgramStatement {
   kFindProgram,
   kRemoveProgram,
   kCountPrograms,
-  kProgramPage
+  kProgramPage,
+  kTouchProgram,
+  kFindUse,
+  kRemoveUse,
+  kListUnused
 };
 
 constexpr const char* kProgramSql[] = {
@@ -35,6 +39,19 @@ constexpr const char* kProgramSql[] = {
 
     "SELECT hlo_zstd, hlo_bytes, key FROM programs WHERE key > ?1 "
     "ORDER BY key LIMIT ?2",
+
+    "INSERT INTO program_uses (key, last_used_day) "
+    "SELECT key, CAST(?2 AS BIGINT) FROM programs WHERE key = ?1 "
+    "ON CONFLICT (key) DO UPDATE SET last_used_day = excluded.last_used_day "
+    "WHERE program_uses.last_used_day < excluded.last_used_day",
+
+    "SELECT last_used_day FROM program_uses WHERE key = ?1",
+
+    "DELETE FROM program_uses WHERE key = ?1",
+
+    "SELECT LENGTH(hlo_zstd), COALESCE(last_used_day, 0), programs.key "
+    "FROM programs LEFT JOIN program_uses ON program_uses.key = programs.key "
+    "WHERE COALESCE(last_used_day, 0) < ?1 ORDER BY programs.key",
 };
 
 }  // namespace
@@ -77,11 +94,45 @@ absl::StatusOr<std::string> ProgramTable::Find(const std::string& key) {
   return Decompress(find.View(0), find.Integer(1));
 }
 
+absl::Status ProgramTable::Touch(const std::string& key, int64_t day) {
+  Statement& touch = *statements_[kTouchProgram];
+  const StatementUse use(touch);
+  touch.BindText(1, key);
+  touch.BindInteger(2, day);
+  return touch.Run();
+}
+
+absl::StatusOr<int64_t> ProgramTable::FindLastUse(const std::string& key) {
+  Statement& find = *statements_[kFindUse];
+  const StatementUse use(find);
+  find.BindText(1, key);
+  ASSIGN_OR_RETURN(const bool has_row, find.Step());
+  return has_row ? find.Integer(0) : 0;
+}
+
+absl::StatusOr<std::vector<store::ProgramUse>> ProgramTable::ListUnused(
+    int64_t day) {
+  Statement& list = *statements_[kListUnused];
+  const StatementUse use(list);
+  list.BindInteger(1, day);
+  std::vector<store::ProgramUse> unused;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, list.Step());
+    if (!has_row) return unused;
+    unused.push_back({.key = list.Bytes(2),
+                      .bytes = list.Integer(0),
+                      .last_used_day = list.Integer(1)});
+  }
+}
+
 absl::Status ProgramTable::Remove(const std::string& key) {
-  Statement& remove = *statements_[kRemoveProgram];
-  const StatementUse use(remove);
-  remove.BindText(1, key);
-  return remove.Run();
+  for (const ProgramStatement it : {kRemoveProgram, kRemoveUse}) {
+    Statement& remove = *statements_[it];
+    const StatementUse use(remove);
+    remove.BindText(1, key);
+    RETURN_IF_ERROR(remove.Run());
+  }
+  return {};
 }
 
 absl::Status ProgramTable::Count(store::Statistics& statistics) {

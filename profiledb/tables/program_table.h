@@ -41,6 +41,12 @@ class ProgramTable {
   // The HLO. kNotFound for an unknown key, kDataLoss for one that does not
   // unpack.
   absl::StatusOr<std::string> Find(const std::string& key);
+  // Used on this day; an earlier one than known, and an unknown key: nothing.
+  absl::Status Touch(const std::string& key, int64_t day);
+  // Zero for an unknown key, here and below: no use of it is known.
+  absl::StatusOr<int64_t> FindLastUse(const std::string& key);
+  // By key, those that were last used before the day.
+  absl::StatusOr<std::vector<store::ProgramUse>> ListUnused(int64_t day);
   // An unknown key: nothing.
   absl::Status Remove(const std::string& key);
   // Adds the figures of programs.

@@ -7,94 +7,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/fingerprint.h"
+#include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
 #include "profiledb/store/plan_updates.h"
 #include "profiledb/tables/group_commit.h"
+#include "profiledb/tables/plan_rows.h"
+#include "profiledb/tables/plan_statements.h"
 
 namespace meshwright::tables {
 namespace {
-
-// In the order of kPlanSql.
-enum PlanStatement {
-  kRaiseEpoch,
-  kReadEpoch,
-  kEndTerm,
-  kFindSubmission,
-  kInsertPlan,
-  kUnfinished,
-  kReadPlan,
-  kWriteRecord,
-  kInsertUpdate,
-  kReadUpdates,
-  kInsertDevice,
-  kListDevices,
-  kSetOrder,
-  kDeleteOrder,
-  kListOrders,
-  kCountByState,
-  kRemoveUpdates,
-  kRemovePlan
-};
-
-constexpr const char* kPlanSql[] = {
-    "INSERT INTO epochs (id, epoch, holder) VALUES (1, 1, ?1) ON CONFLICT (id) "
-    "DO UPDATE SET epoch = epochs.epoch + 1, holder = excluded.holder, "
-    "expires_unix_ms = 0 RETURNING epoch",
-
-    "SELECT epoch FROM epochs WHERE id = 1",
-
-    "UPDATE epochs SET expires_unix_ms = 0 WHERE id = 1 AND epoch = ?1",
-
-    "SELECT id FROM plans WHERE namespace = ?1 AND owner = ?2 AND "
-    "request_id = ?3",
-
-    "INSERT INTO plans (namespace, owner, request_id, state, record) "
-    "VALUES (?1, ?2, ?3, 0, ?4) RETURNING id",
-
-    // QUEUED to SEARCHING.
-    "SELECT record FROM plans WHERE namespace = ?1 AND state BETWEEN 1 AND 5",
-
-    "SELECT record, plan FROM plans WHERE id = ?1",
-
-    "UPDATE plans SET state = ?2, record = ?3, plan = ?4 WHERE id = ?1",
-
-    "INSERT INTO plan_updates (plan, sequence, content) VALUES (?1, ?2, ?3)",
-
-    "SELECT content FROM plan_updates WHERE plan = ?1 AND sequence > ?2 "
-    "ORDER BY sequence LIMIT ?3",
-
-    "INSERT INTO devices (digest, content) VALUES (?1, ?2) "
-    "ON CONFLICT (digest) DO NOTHING",
-
-    "SELECT content FROM devices ORDER BY digest",
-
-    "INSERT INTO worker_orders (worker, content) VALUES (?1, ?2) "
-    "ON CONFLICT (worker) DO UPDATE SET content = excluded.content",
-
-    "DELETE FROM worker_orders WHERE worker = ?1",
-
-    "SELECT content FROM worker_orders ORDER BY worker",
-
-    "SELECT state, COUNT(*) FROM plans GROUP BY state",
-
-    // DONE, FAILED or CANCELLED.
-    "DELETE FROM plan_updates WHERE plan = ?1 AND EXISTS "
-    "(SELECT 1 FROM plans WHERE id = ?1 AND state >= 6)",
-
-    "DELETE FROM plans WHERE id = ?1 AND state >= 6 RETURNING id",
-};
-
-template <typename Message>
-absl::StatusOr<Message> Parse(std::string_view bytes, const char* what) {
-  Message message;
-  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return message;
-  }
-  return absl::DataLossError(absl::StrCat(
-      "the store has a damaged ", what,
-      "; restore the store from a backup, or cancel what is left of the plan"));
-}
 
 // Steps to the end; `take` reads one row.
 template <typename Take>
@@ -106,15 +28,21 @@ absl::Status ForEachRow(Statement& statement, const Take& take) {
   }
 }
 
-// Of a statement that reads one column of serialized messages.
+// Of a statement that reads one column of serialized messages. A coordinator
+// can do without a damaged one.
 template <typename Message>
 absl::StatusOr<std::vector<Message>> ListContents(Statement& list,
                                                   const char* what) {
   const StatementUse use(list);
   std::vector<Message> messages;
-  RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(messages.emplace_back(),
-                     Parse<Message>(list.View(0), what));
+  RETURN_IF_ERROR(ForEachRow(list, [&] {
+    const std::string_view bytes = list.View(0);
+    if (!messages.emplace_back().ParseFromArray(
+            bytes.data(), static_cast<int>(bytes.size()))) {
+      messages.pop_back();
+      base::LogWarning("store: left out a damaged ", what,
+                       "; state it again where it is missed");
+    }
     return absl::OkStatus();
   }));
   return messages;
@@ -160,12 +88,9 @@ struct TablePlanStore::Connection {
     read.BindInteger(1, id.value);
     ASSIGN_OR_RETURN(const bool has_row, read.Step());
     if (!has_row) return store::MakeNoSuchPlanError(id);
-    ASSIGN_OR_RETURN(v1::PlanRecord record,
-                     Parse<v1::PlanRecord>(read.View(0), "plan"));
-    if (!read.IsNull(1)) {
-      ASSIGN_OR_RETURN(*record.mutable_plan(),
-                       Parse<v1::Plan>(read.View(1), "plan"));
-    }
+    v1::PlanRecord record;
+    const std::string damage = ParseWholePlan(read, record);
+    if (!damage.empty()) return MakeDamageError(id, damage);
     return record;
   }
 
@@ -188,7 +113,11 @@ struct TablePlanStore::Connection {
     write.BindInteger(1, id.value);
     write.BindInteger(2, row.state());
     write.BindBlob(3, row_bytes);
-    if (record.has_plan()) write.BindBlob(4, plan);
+    write.BindInteger(5, ComputeChecksum(id, row_bytes));
+    if (record.has_plan()) {
+      write.BindBlob(4, plan);
+      write.BindInteger(6, ComputeChecksum(id, plan));
+    }
     return write.Run();
   }
 
@@ -200,6 +129,7 @@ struct TablePlanStore::Connection {
     insert.BindInteger(1, id.value);
     insert.BindInteger(2, update.sequence());
     insert.BindBlob(3, update_bytes);
+    insert.BindInteger(4, ComputeChecksum(id, update.sequence(), update_bytes));
     return insert.Run();
   }
 
@@ -222,16 +152,18 @@ struct TablePlanStore::Connection {
                            absl::Status& refused) {
     refused = absl::OkStatus();
     if (limits.IsEmpty()) return absl::OkStatus();
-    Statement& list = Get(kUnfinished);
+    Statement& list =
+        Get(limits.stored_bytes.has_value() ? kOfNamespace : kUnfinished);
     const StatementUse use(list);
     list.BindText(1, given.namespace_());
-    std::vector<v1::PlanRecord> unfinished;
-    RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
-      ASSIGN_OR_RETURN(unfinished.emplace_back(),
-                       Parse<v1::PlanRecord>(list.View(0), "plan"));
+    std::vector<v1::PlanRecord> plans;
+    RETURN_IF_ERROR(ForEachRow(list, [&] {
+      if (!ParseRecord(list, plans.emplace_back()).empty()) {
+        plans.pop_back();  // a list sets it aside
+      }
       return absl::OkStatus();
     }));
-    refused = store::CheckLimits(limits, given, unfinished);
+    refused = store::CheckLimits(limits, given, plans);
     return absl::OkStatus();
   }
 
@@ -240,7 +172,11 @@ struct TablePlanStore::Connection {
                                      absl::Status& refused) {
     if (!given.request_id().empty()) {
       ASSIGN_OR_RETURN(const auto known, FindSubmission(given));
-      if (known.has_value()) return Read(*known);
+      if (known.has_value()) {
+        const auto there = Read(*known);
+        if (!absl::IsDataLoss(there.status())) return there;
+        RETURN_IF_ERROR(SetAside(*known));  // this one is in its place
+      }
     }
     RETURN_IF_ERROR(CheckLimits(given, limits, refused));
     if (!refused.ok()) return given;
@@ -272,8 +208,12 @@ struct TablePlanStore::Connection {
     read.BindInteger(2, sequence - 1);
     read.BindInteger(3, 1);
     ASSIGN_OR_RETURN(const bool has_row, read.Step());
-    return Parse<v1::PlanUpdate>(has_row ? read.View(0) : "\xff",
-                                 "update of a plan");
+    v1::PlanUpdate update;
+    const std::string damage =
+        has_row ? ParseUpdate(id, read, update)
+                : absl::StrCat("its update ", sequence, " is missing");
+    if (!damage.empty()) return MakeDamageError(id, damage);
+    return update;
   }
 
   // Returns whether there is anything to write.
@@ -352,11 +292,10 @@ struct TablePlanStore::Connection {
       read.BindInteger(1, id.value);
       read.BindInteger(2, after);
       read.BindInteger(3, std::max(limit, 0));
-      RETURN_IF_ERROR(ForEachRow(read, [&]() -> absl::Status {
-        ASSIGN_OR_RETURN(
-            updates.emplace_back(),
-            Parse<v1::PlanUpdate>(read.View(0), "update of a plan"));
-        return absl::OkStatus();
+      RETURN_IF_ERROR(ForEachRow(read, [&] {
+        const std::string damage =
+            ParseUpdate(id, read, updates.emplace_back());
+        return damage.empty() ? absl::OkStatus() : MakeDamageError(id, damage);
       }));
     }
     if (updates.empty() || updates.back().state() == v1::DONE) {
@@ -382,6 +321,72 @@ struct TablePlanStore::Connection {
     ASSIGN_OR_RETURN(const bool had_it, plan.Step());
     if (had_it) RETURN_IF_ERROR(plan.Run());
     return had_it;
+  }
+
+  absl::Status SetAside(store::PlanId id) {
+    Statement& write = Get(kSetAside);
+    const StatementUse use(write);
+    write.BindInteger(1, id.value);
+    return write.Run();
+  }
+
+  // Those after `after` on one page, whose last one is `after` then; `after`
+  // stays where there are none.
+  absl::StatusOr<std::vector<store::DamagedPlan>> VerifyPage(
+      store::PlanId& after) {
+    struct Sound {
+      store::DamagedPlan plan;
+      int64_t updates;
+    };
+    std::vector<store::DamagedPlan> damaged;
+    std::vector<Sound> sound;
+    {
+      Statement& read = Get(kReadPlansAfter);
+      const StatementUse use(read);
+      read.BindInteger(1, after.value);
+      RETURN_IF_ERROR(ForEachRow(read, [&] {
+        v1::PlanRecord record;
+        store::DamagedPlan plan{store::PlanId{read.Integer(0)}, read.Bytes(6),
+                                ParseWholePlan(read, record)};
+        after = plan.id;
+        if (plan.damage.empty()) {
+          sound.push_back({std::move(plan), record.sequence()});
+        } else {
+          damaged.push_back(std::move(plan));
+        }
+        return absl::OkStatus();
+      }));
+    }
+    for (Sound& it : sound) {
+      ASSIGN_OR_RETURN(it.plan.damage, VerifyUpdates(it.plan.id, it.updates));
+      it.plan.has_whole_record = true;
+      if (!it.plan.damage.empty()) damaged.push_back(std::move(it.plan));
+    }
+    return damaged;
+  }
+
+  // What is wrong with them; there are `count` of them.
+  absl::StatusOr<std::string> VerifyUpdates(store::PlanId id, int64_t count) {
+    Statement& read = Get(kReadUpdates);
+    const StatementUse use(read);
+    read.BindInteger(1, id.value);
+    read.BindInteger(2, 0);
+    read.BindInteger(3, count + 1);
+    std::string damage;
+    int64_t next = 1;
+    RETURN_IF_ERROR(ForEachRow(read, [&] {
+      v1::PlanUpdate update;
+      if (damage.empty()) damage = ParseUpdate(id, read, update);
+      if (damage.empty() && update.sequence() != next) {
+        damage = absl::StrCat("its update ", next, " is missing");
+      }
+      ++next;
+      return absl::OkStatus();
+    }));
+    if (damage.empty() && next != count + 1) {
+      damage = absl::StrCat("it has ", next - 1, " updates, not ", count);
+    }
+    return damage;
   }
 
   absl::Status CheckEpoch(store::Epoch epoch) {
@@ -527,31 +532,90 @@ absl::StatusOr<std::vector<v1::PlanRecord>> TablePlanStore::List(
     absl::StrAppend(&teams, i == 0 ? "?" : ", ?", kFirstTeam + i);
   }
   const std::string sql = absl::StrCat(
-      "SELECT record FROM plans WHERE (CAST(?1 AS BIGINT) = 0 OR "
-      "id < CAST(?1 AS BIGINT)) AND (?2 = '' OR owner = ?2)",
-      states.empty() ? "" : absl::StrCat(" AND state IN (", states, ")"),
+      "SELECT id, state, record, checksum, namespace FROM plans WHERE "
+      "(CAST(?1 AS BIGINT) = 0 OR id < CAST(?1 AS BIGINT)) AND "
+      "(?2 = '' OR owner = ?2) AND ",
+      states.empty() ? "state > 0" : absl::StrCat("state IN (", states, ")"),
       teams.empty() ? "" : absl::StrCat(" AND namespace IN (", teams, ")"),
       " ORDER BY id DESC LIMIT ?3");
   using Records = std::vector<v1::PlanRecord>;
-  return reader_->Read<Records>(
+  std::vector<store::DamagedPlan> damaged;
+  auto answer = reader_->Read<Records>(
       [&](Connection& connection) -> absl::StatusOr<Records> {
         ASSIGN_OR_RETURN(const std::unique_ptr<Statement> prepared,
                          connection.database->Prepare(sql));
         Statement& list = *prepared;
-        list.BindInteger(1, filter.before.value);
-        list.BindText(2, filter.owner);
-        list.BindInteger(3, std::max(filter.limit, 0));
-        for (size_t i = 0; i < filter.teams.size(); ++i) {
-          list.BindText(kFirstTeam + static_cast<int>(i), filter.teams[i]);
-        }
         Records records;
-        RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
-          ASSIGN_OR_RETURN(records.emplace_back(),
-                           Parse<v1::PlanRecord>(list.View(0), "plan"));
-          return absl::OkStatus();
-        }));
+        store::PlanId before = filter.before;
+        const int64_t limit = std::max(filter.limit, 0);
+        damaged.clear();
+        // Once more where damaged ones take the places of others.
+        for (int64_t left = limit; left > 0;) {
+          const StatementUse use(list);
+          list.BindInteger(1, before.value);
+          list.BindText(2, filter.owner);
+          list.BindInteger(3, left);
+          for (size_t i = 0; i < filter.teams.size(); ++i) {
+            list.BindText(kFirstTeam + static_cast<int>(i), filter.teams[i]);
+          }
+          int64_t read = 0;
+          RETURN_IF_ERROR(ForEachRow(list, [&] {
+            ++read;
+            before = store::PlanId{list.Integer(0)};
+            std::string damage = ParseRecord(list, records.emplace_back());
+            if (!damage.empty()) {
+              records.pop_back();
+              damaged.push_back({before, list.Bytes(4), std::move(damage)});
+            }
+            return absl::OkStatus();
+          }));
+          left = read < left ? 0 : limit - std::ssize(records);
+        }
         return records;
       });
+  SetAside(damaged);
+  return answer;
+}
+
+void TablePlanStore::SetAside(const std::vector<store::DamagedPlan>& damaged) {
+  if (damaged.empty()) return;
+  const absl::Status status =
+      writer_
+          ->Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
+            for (const store::DamagedPlan& plan : damaged) {
+              const absl::Status now = connection.Read(plan.id).status();
+              if (!absl::IsDataLoss(now)) continue;
+              RETURN_IF_ERROR(connection.SetAside(plan.id));
+            }
+            return true;
+          })
+          .status();
+  for (const store::DamagedPlan& plan : damaged) {
+    base::LogWarning(
+        "store: left out: ", MakeDamageError(plan.id, plan.damage).message(),
+        status.ok() ? "" : "; it is still there: ", status.message());
+  }
+}
+
+absl::StatusOr<std::vector<store::DamagedPlan>> TablePlanStore::Verify() {
+  using Damaged = std::vector<store::DamagedPlan>;
+  Damaged all;
+  store::PlanId after;
+  while (true) {
+    const store::PlanId begin = after;
+    ASSIGN_OR_RETURN(Damaged damaged,
+                     reader_->Read<Damaged>([&](Connection& connection) {
+                       after = begin;
+                       return connection.VerifyPage(after);
+                     }));
+    if (after == begin) return all;
+    all.insert(all.end(), damaged.begin(), damaged.end());
+    // With updates alone damaged, the plan itself is of use.
+    std::erase_if(damaged, [](const store::DamagedPlan& plan) {
+      return plan.has_whole_record;
+    });
+    SetAside(damaged);
+  }
 }
 
 absl::StatusOr<std::map<v1::PlanState, int64_t>>
@@ -573,14 +637,24 @@ TablePlanStore::CountByState() {
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Append(
     store::Epoch epoch, store::PlanId id, const v1::PlanUpdate& update) {
-  return writer_->Commit<v1::PlanRecord>(
-      [&](Connection& connection) -> absl::StatusOr<v1::PlanRecord> {
-        RETURN_IF_ERROR(connection.CheckEpoch(epoch));
-        ASSIGN_OR_RETURN(v1::PlanRecord record, connection.Read(id));
-        RETURN_IF_ERROR(connection.Write(id, update, record));
-        record.clear_plan();
-        return record;
-      });
+  // Damage of this plan must not undo what others write.
+  absl::Status damage;
+  ASSIGN_OR_RETURN(
+      v1::PlanRecord appended,
+      writer_->Commit<v1::PlanRecord>(
+          [&](Connection& connection) -> absl::StatusOr<v1::PlanRecord> {
+            RETURN_IF_ERROR(connection.CheckEpoch(epoch));
+            absl::StatusOr<v1::PlanRecord> record = connection.Read(id);
+            damage = absl::IsDataLoss(record.status()) ? record.status()
+                                                       : absl::OkStatus();
+            if (!damage.ok()) return v1::PlanRecord();
+            RETURN_IF_ERROR(record.status());
+            RETURN_IF_ERROR(connection.Write(id, update, *record));
+            record->clear_plan();
+            return record;
+          }));
+  RETURN_IF_ERROR(damage);
+  return appended;
 }
 
 absl::StatusOr<std::vector<v1::PlanUpdate>> TablePlanStore::ReadUpdates(
@@ -637,11 +711,13 @@ absl::StatusOr<std::vector<v1::DeviceRecord>> TablePlanStore::ListDevices() {
       });
 }
 
-absl::Status TablePlanStore::SetOrder(const v1::WorkerOrder& order) {
+absl::Status TablePlanStore::SetOrder(std::optional<store::Epoch> epoch,
+                                      const v1::WorkerOrder& order) {
   const std::string content = order.SerializeAsString();
   const bool holds = order.kind() != v1::WorkerOrder::RESUME;
   return writer_
       ->Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
+        if (epoch.has_value()) RETURN_IF_ERROR(connection.CheckEpoch(*epoch));
         Statement& write = connection.Get(holds ? kSetOrder : kDeleteOrder);
         const StatementUse use(write);
         write.BindText(1, order.worker());

@@ -2,9 +2,10 @@
 //
 // Concept: two connections to the database that has the profiles; one writes,
 // in group commits, the other reads. A record is stored without its plan, which
-// has a column of its own, so that lists stay quick.
-// Threads and errors: those of PlanStore and of Database; kDataLoss for a plan
-// that does not parse. See docs/formats/store.md.
+// has a column of its own, so that lists stay quick. Checksums tell damaged
+// rows from sound ones. A damaged plan that a list or Verify meets is set aside
+// by its state, 0, and gives its request id back. Threads and errors: those of
+// PlanStore and of Database. See docs/formats/store.md.
 #ifndef MESHWRIGHT_PROFILEDB_TABLES_TABLE_PLAN_STORE_H_
 #define MESHWRIGHT_PROFILEDB_TABLES_TABLE_PLAN_STORE_H_
 
@@ -47,7 +48,9 @@ class TablePlanStore : public store::PlanStore {
   absl::StatusOr<int64_t> Remove(absl::Span<const store::PlanId> ids) override;
   absl::Status RememberDevice(const v1::DeviceRecord& device) override;
   absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
-  absl::Status SetOrder(const v1::WorkerOrder& order) override;
+  absl::StatusOr<std::vector<store::DamagedPlan>> Verify() override;
+  absl::Status SetOrder(std::optional<store::Epoch> epoch,
+                        const v1::WorkerOrder& order) override;
   absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() override;
 
  private:
@@ -57,6 +60,8 @@ class TablePlanStore : public store::PlanStore {
 
   TablePlanStore(std::unique_ptr<Writer> writer,
                  std::unique_ptr<Reader> reader);
+  // Out of all lists; says so in the log. A later look may find them whole.
+  void SetAside(const std::vector<store::DamagedPlan>& damaged);
 
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Reader> reader_;

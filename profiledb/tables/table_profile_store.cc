@@ -101,6 +101,18 @@ struct TableProfileStore::Side {
                 std::move(quarantine)};
   }
 
+  // Whether a row or the quarantine has the key.
+  absl::StatusOr<bool> IsNamed(const std::vector<std::string>& teams,
+                               const std::string& key) const {
+    ASSIGN_OR_RETURN(const bool is_quarantined, quarantine->Has(key));
+    if (is_quarantined) return true;
+    for (const std::string& team : teams) {
+      ASSIGN_OR_RETURN(const auto row, profiles->Find(team, key));
+      if (row.has_value()) return true;
+    }
+    return false;
+  }
+
   std::unique_ptr<Database> database;
   std::unique_ptr<ProfileTables> profiles;
   std::unique_ptr<ProgramTable> programs;
@@ -126,28 +138,22 @@ struct TableProfileStore::Writer : Side {
 
   absl::Status WriteUsed() {
     absl::flat_hash_set<int64_t> ids;
+    absl::flat_hash_set<std::string> keys;
     {
       const base::MutexLock lock(&used_mutex);
       ids.swap(used);
+      keys.swap(used_programs);
+    }
+    for (const std::string& key : keys) {
+      RETURN_IF_ERROR(programs->Touch(key, Today()));
     }
     return profiles->Touch(ids, Today());
-  }
-
-  // Whether a row or the quarantine has the key.
-  absl::StatusOr<bool> IsNamed(const std::vector<std::string>& teams,
-                               const std::string& key) const {
-    ASSIGN_OR_RETURN(const bool is_quarantined, quarantine->Has(key));
-    if (is_quarantined) return true;
-    for (const std::string& team : teams) {
-      ASSIGN_OR_RETURN(const auto row, profiles->Find(team, key));
-      if (row.has_value()) return true;
-    }
-    return false;
   }
 
   const base::Clock* const clock;
   base::Mutex used_mutex;
   absl::flat_hash_set<int64_t> used ABSL_GUARDED_BY(used_mutex);
+  absl::flat_hash_set<std::string> used_programs ABSL_GUARDED_BY(used_mutex);
   GroupCommit commits;
 };
 
@@ -343,9 +349,12 @@ absl::Status TableProfileStore::RecordPrograms(
   }
   return sides_->writer.commits.Write([&]() -> absl::Status {
     for (size_t i = 0; i < programs.size(); ++i) {
-      RETURN_IF_ERROR(sides_->writer.programs->Add(
-          programs[i].key, compressed[i],
-          static_cast<int64_t>(programs[i].hlo.size())));
+      const store::Program& it = programs[i];
+      Writer& writer = sides_->writer;
+      RETURN_IF_ERROR(writer.programs->Add(
+          it.key, compressed[i], static_cast<int64_t>(it.hlo.size())));
+      RETURN_IF_ERROR(writer.programs->Touch(
+          it.key, it.last_used_day.value_or(writer.Today())));
     }
     return {};
   });
@@ -358,6 +367,7 @@ absl::StatusOr<std::optional<int64_t>> TableProfileStore::FindProgramBytes(
     ASSIGN_OR_RETURN(bytes, sides_->reader.programs->FindBytes(key));
     return {};
   }));
+  if (bytes.has_value()) NoteUse(key);
   return bytes;
 }
 
@@ -368,7 +378,16 @@ absl::StatusOr<std::string> TableProfileStore::LookupProgram(
     program = sides_->reader.programs->Find(key);
     return program.status();
   }));
+  NoteUse(key);
   return program;
+}
+
+void TableProfileStore::NoteUse(const std::string& key) {
+  Writer& writer = sides_->writer;
+  const base::MutexLock lock(&writer.used_mutex);
+  if (writer.used_programs.size() < kMaximumUsed) {
+    writer.used_programs.insert(key);
+  }
 }
 
 absl::StatusOr<store::Statistics> TableProfileStore::Count() {
@@ -477,19 +496,44 @@ absl::Status TableProfileStore::ForEachWhole(const store::Scan& scan) {
   return {};
 }
 
+absl::StatusOr<std::vector<store::ProgramUse>>
+TableProfileStore::ListUnusedPrograms(int64_t day) {
+  // The last uses of this process.
+  RETURN_IF_ERROR(sides_->writer.commits.Write([] { return absl::Status(); }));
+  Reader& reader = sides_->scanner;
+  std::vector<store::ProgramUse> unused;
+  RETURN_IF_ERROR(reader.Read([&]() -> absl::Status {
+    unused.clear();
+    ASSIGN_OR_RETURN(const auto teams, reader.profiles->ListTeams());
+    ASSIGN_OR_RETURN(const auto programs, reader.programs->ListUnused(day));
+    for (const store::ProgramUse& it : programs) {
+      if (!store::IsKey(it.key)) continue;  // of a store of version 1
+      ASSIGN_OR_RETURN(const bool is_needed, reader.IsNamed(teams, it.key));
+      if (!is_needed) unused.push_back(it);
+    }
+    return {};
+  }));
+  return unused;
+}
+
 absl::StatusOr<int64_t> TableProfileStore::RemovePrograms(
-    absl::Span<const std::string> keys) {
-  for (const std::string& key : keys) RETURN_IF_ERROR(store::CheckKey(key));
+    absl::Span<const store::UnusedProgram> programs) {
+  for (const store::UnusedProgram& it : programs) {
+    RETURN_IF_ERROR(store::CheckKey(it.key));
+  }
   Writer& writer = sides_->writer;
   int64_t removed = 0;
   RETURN_IF_ERROR(writer.commits.Write([&]() -> absl::Status {
+    RETURN_IF_ERROR(writer.WriteUsed());
     removed = 0;
     ASSIGN_OR_RETURN(const auto teams, writer.profiles->ListTeams());
-    for (const std::string& key : keys) {
-      ASSIGN_OR_RETURN(const bool is_needed, writer.IsNamed(teams, key));
-      ASSIGN_OR_RETURN(const auto bytes, writer.programs->FindBytes(key));
+    for (const store::UnusedProgram& it : programs) {
+      ASSIGN_OR_RETURN(const bool is_needed, writer.IsNamed(teams, it.key));
+      ASSIGN_OR_RETURN(const auto bytes, writer.programs->FindBytes(it.key));
       if (is_needed || !bytes.has_value()) continue;
-      RETURN_IF_ERROR(writer.programs->Remove(key));
+      ASSIGN_OR_RETURN(const int64_t day, writer.programs->FindLastUse(it.key));
+      if (day > it.last_used_day) continue;
+      RETURN_IF_ERROR(writer.programs->Remove(it.key));
       ++removed;
     }
     return {};

@@ -2,8 +2,8 @@
 //
 // Concept: one connection writes, in group commits; one looks up; one reads
 // whole stores, which takes long and holds up neither. All rules of the store
-// are here, and a backend opens the connections. The day a row was last used is
-// written with the next commit, once a day for each row.
+// are here, and a backend opens the connections. The day a row or a program was
+// last used is written with the next commit, once a day for each row.
 // See docs/formats/store.md.
 // Threads and errors: those of ProfileStore and of Database. A connection that
 // is lost is made again by the next call.
@@ -46,8 +46,10 @@ class TableProfileStore : public store::ProfileStore {
   absl::StatusOr<std::vector<store::QuarantineEntry>> ListQuarantine() override;
   absl::Status RetryQuarantined(const std::string& key) override;
   absl::Status ForEachWhole(const store::Scan& scan) override;
+  absl::StatusOr<std::vector<store::ProgramUse>> ListUnusedPrograms(
+      int64_t day) override;
   absl::StatusOr<int64_t> RemovePrograms(
-      absl::Span<const std::string> keys) override;
+      absl::Span<const store::UnusedProgram> programs) override;
   absl::StatusOr<int64_t> Remove(
       absl::Span<const store::UnusedRow> rows) override;
   absl::StatusOr<std::vector<store::DamagedRow>> Verify() override;
@@ -77,6 +79,8 @@ class TableProfileStore : public store::ProfileStore {
   // Warns of each row and moves what is damaged of it to the quarantine, if the
   // disk lets it; sound measurements of its key stay.
   void SetAside(const std::vector<store::DamagedRow>& rows);
+  // The program was asked for.
+  void NoteUse(const std::string& key);
   void WarnOfDamage(const std::string& key, std::string_view damage,
                     const absl::Status& set_aside) const;
 

@@ -7,6 +7,7 @@
 #include "profiledb/upkeep/garbage.h"
 #include "profiledb/upkeep/old_plans.h"
 #include "profiledb/upkeep/plan_needs.h"
+#include "profiledb/upkeep/unused_modules.h"
 
 namespace meshwright::store {
 namespace {
@@ -51,6 +52,12 @@ absl::StatusOr<v1::GcReport> CleanStore(ProfileStore& profiles,
   ASSIGN_OR_RETURN(rows.plans, FindPlanNeeds(plans));
   ASSIGN_OR_RETURN(v1::GcReport report, CollectGarbage(profiles, rows, now));
   report.MergeFrom(of_plans);
+  if (limits.has_max_unused_days()) {
+    RETURN_IF_ERROR(RemoveUnusedModules(
+        plans, profiles,
+        {.maximum_days = limits.max_unused_days(), .dry_run = limits.dry_run()},
+        now, report));
+  }
   return report;
 }
 

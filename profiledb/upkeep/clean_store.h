@@ -2,7 +2,8 @@
 // administrator gives.
 //
 // Concept: plans that ended long ago go first (old_plans.h), then the rows that
-// no plan needs (garbage.h).
+// no plan needs (garbage.h), then the modules that nobody asked for
+// (unused_modules.h).
 // Threads: any. Errors: kInvalidArgument for limits that are none, are negative
 // or name a key that is none; those of the stores.
 #ifndef MESHWRIGHT_PROFILEDB_UPKEEP_CLEAN_STORE_H_

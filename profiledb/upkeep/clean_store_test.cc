@@ -68,6 +68,24 @@ TEST_F(CleanStoreTest, EachLimitIsItsOwn) {
   EXPECT_EQ(Clean(bytes).rows_left(), 0);
 }
 
+// By the same limit as rows.
+TEST_F(CleanStoreTest, ModulesThatNobodyAskedForGo) {
+  const Program module = {
+      .key = MakeKey("module"), .hlo = "hlo", .last_used_day = 10};
+  ASSERT_TRUE(profiles_.RecordPrograms({&module, 1}).ok());
+  v1::GcLimits limits;
+  limits.set_max_age_days(1);
+  EXPECT_EQ(Clean(limits).modules(), 0);
+  limits.set_max_unused_days(30);
+  limits.set_dry_run(true);
+  EXPECT_EQ(Clean(limits).modules(), 1);
+  limits.set_dry_run(false);
+  const v1::GcReport report = Clean(limits);
+  EXPECT_EQ(report.modules(), 1);
+  EXPECT_EQ(report.module_bytes(), 3);
+  EXPECT_EQ(Clean(limits).modules(), 0);
+}
+
 TEST_F(CleanStoreTest, ADryRunRemovesNothing) {
   AddOldPlan();
   v1::GcLimits limits;

@@ -1,10 +1,12 @@
 #include "profiledb/upkeep/copy_store.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "profiledb/store/check_row.h"
@@ -29,7 +31,10 @@ void Leave(const std::string& what, const std::string& reason,
 // Collects what a scan reads and writes it a batch at a time.
 class Copier {
  public:
-  explicit Copier(ProfileStore& to) : to_(to) {}
+  // `uses`: of programs that no row names.
+  Copier(ProfileStore& to, const std::vector<ProgramUse>& uses) : to_(to) {
+    for (const ProgramUse& use : uses) days_[use.key] = use.last_used_day;
+  }
 
   absl::Status Add(const WholeRow& row) {
     report_.set_rows(report_.rows() + 1);
@@ -93,7 +98,11 @@ class Copier {
 
   absl::Status WritePrograms() {
     std::vector<Program> programs;
-    for (const auto& [key, hlo] : programs_) programs.push_back({key, hlo});
+    for (const auto& [key, hlo] : programs_) {
+      programs.push_back({.key = key, .hlo = hlo});
+      const auto day = days_.find(key);
+      if (day != days_.end()) programs.back().last_used_day = day->second;
+    }
     RETURN_IF_ERROR(to_.RecordPrograms(programs));
     programs_.clear();
     program_bytes_ = 0;
@@ -101,6 +110,7 @@ class Copier {
   }
 
   ProfileStore& to_;
+  absl::flat_hash_map<std::string, int64_t> days_;
   v1::MigrateReport report_;
   std::vector<Entry> entries_;
   std::vector<std::pair<std::string, std::string>> programs_;
@@ -151,14 +161,17 @@ absl::StatusOr<v1::MigrateReport> CopyWholeStore(const StoreHalves& from,
   }
   ASSIGN_OR_RETURN(const auto orders, from.plans->ListOrders());
   for (const v1::WorkerOrder& order : orders) {
-    RETURN_IF_ERROR(to.plans->SetOrder(order));
+    RETURN_IF_ERROR(to.plans->SetOrder(std::nullopt, order));
   }
   return report;
 }
 
 absl::StatusOr<v1::MigrateReport> CopyStore(ProfileStore& from,
                                             ProfileStore& to) {
-  Copier copier(to);
+  ASSIGN_OR_RETURN(
+      const std::vector<ProgramUse> uses,
+      from.ListUnusedPrograms(std::numeric_limits<int64_t>::max()));
+  Copier copier(to, uses);
   RETURN_IF_ERROR(from.ForEachWhole(
       {.row = [&](const WholeRow& row) { return copier.Add(row); },
        .program = [&](const std::string& key,

@@ -106,7 +106,7 @@ void FillPlans(PlanStore& plans) {
   v1::WorkerOrder order;
   order.set_worker("gpu-7");
   order.set_kind(v1::WorkerOrder::DRAIN);
-  ASSERT_TRUE(plans.SetOrder(order).ok());
+  ASSERT_TRUE(plans.SetOrder(std::nullopt, order).ok());
 }
 
 std::string DumpPlans(PlanStore& plans) {

@@ -10,7 +10,8 @@
 // A row whose key is named to be kept, or that a plan of the store needs
 // (plan_needs.h), never goes, but counts. With a row goes the program of its
 // key, unless another row or the quarantine names it. The models of plans,
-// which belong to no row, stay and do not count (old_plans.h removes them).
+// which belong to no row, stay and do not count (old_plans.h and
+// unused_modules.h remove them).
 //
 // Units: days of UTC; bytes as the store keeps them, without its indexes. A
 // file of SQLite keeps its size and uses what is free again.

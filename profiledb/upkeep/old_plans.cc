@@ -68,7 +68,9 @@ absl::Status RemoveOldPlans(PlanStore& plans, ProfileStore& profiles,
   std::erase_if(models, [&](const std::string& model) {
     return after.models_left.contains(model);
   });
-  ASSIGN_OR_RETURN(const int64_t removed, profiles.RemovePrograms(models));
+  std::vector<UnusedProgram> unneeded;
+  for (const std::string& model : models) unneeded.push_back({.key = model});
+  ASSIGN_OR_RETURN(const int64_t removed, profiles.RemovePrograms(unneeded));
   report.set_models(removed);
   return absl::OkStatus();
 }

@@ -5,17 +5,13 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/enum_words.h"
 #include "base/status_macros.h"
 #include "profiledb/store/check_row.h"
+#include "profiledb/store/plan_updates.h"
 
 namespace meshwright::store {
 namespace {
-
-std::string NameQuality(v1::Quality quality) {
-  return quality == v1::QUALITY_UNSPECIFIED
-             ? "unknown"
-             : absl::AsciiStrToLower(v1::Quality_Name(quality));
-}
 
 v1::QuarantinedProgram::State ReportState(QuarantineState state) {
   switch (state) {
@@ -52,17 +48,18 @@ absl::StatusOr<v1::StoreReport> ReportStore(ProfileStore& store) {
   report.set_program_bytes(statistics.program_bytes);
   report.set_compressed_program_bytes(statistics.compressed_program_bytes);
   std::map<std::string, v1::MachineRows> machines;
-  RETURN_IF_ERROR(store.ForEach([&](const v1::ProfileResult& row,
-                                    const Origin& origin) {
-    if (row.outcome() == v1::MEASURED) {
-      ++(*report.mutable_qualities())[NameQuality(row.measurement().quality())];
-    }
-    v1::MachineRows& machine = machines[origin.machine];
-    machine.set_machine(origin.machine);
-    machine.set_host(origin.host);
-    machine.set_rows(machine.rows() + 1);
-    return true;
-  }));
+  RETURN_IF_ERROR(
+      store.ForEach([&](const v1::ProfileResult& row, const Origin& origin) {
+        if (row.outcome() == v1::MEASURED) {
+          ++(*report.mutable_qualities())[base::LowerName(
+              v1::Quality_Name(row.measurement().quality()))];
+        }
+        v1::MachineRows& machine = machines[origin.machine];
+        machine.set_machine(origin.machine);
+        machine.set_host(origin.host);
+        machine.set_rows(machine.rows() + 1);
+        return true;
+      }));
   for (const auto& [digest, machine] : machines) {
     *report.add_machines() = machine;
   }
@@ -86,7 +83,8 @@ absl::StatusOr<v1::QuarantineReport> ReportQuarantine(ProfileStore& store) {
   return report;
 }
 
-absl::StatusOr<v1::VerifyReport> ReportDamage(ProfileStore& store) {
+absl::StatusOr<v1::VerifyReport> ReportDamage(ProfileStore& store,
+                                              PlanStore& plans) {
   ASSIGN_OR_RETURN(const auto damaged, store.Verify());
   v1::VerifyReport report;
   for (const DamagedRow& row : damaged) {
@@ -94,6 +92,13 @@ absl::StatusOr<v1::VerifyReport> ReportDamage(ProfileStore& store) {
     it.set_team(row.team);
     it.set_key(row.key);
     it.set_damage(row.damage);
+  }
+  ASSIGN_OR_RETURN(const auto damaged_plans, plans.Verify());
+  for (const DamagedPlan& plan : damaged_plans) {
+    v1::DamagedEntry& it = *report.add_damaged();
+    it.set_team(plan.team);
+    it.set_key(FormatPlanId(plan.id));
+    it.set_damage(plan.damage);
   }
   return report;
 }

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/reports.pb.h"
 
@@ -21,8 +22,9 @@ absl::StatusOr<v1::StoreReport> ReportStore(ProfileStore& store);
 // The entries by key, with their logs.
 absl::StatusOr<v1::QuarantineReport> ReportQuarantine(ProfileStore& store);
 
-// Reads every row, and sets the damaged ones aside.
-absl::StatusOr<v1::VerifyReport> ReportDamage(ProfileStore& store);
+// Reads every row and every plan, and sets the damaged ones aside.
+absl::StatusOr<v1::VerifyReport> ReportDamage(ProfileStore& store,
+                                              PlanStore& plans);
 
 // Each key's summary with the measurements that its row keeps. The row is
 // `team`'s, else that of the shared pool. Errors also: kInvalidArgument for a

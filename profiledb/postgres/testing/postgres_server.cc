@@ -201,6 +201,16 @@ void PostgresServer::Wait() {
   if (reader_.joinable()) reader_.join();
 }
 
+void PostgresServer::Pause() const {
+  kill(process_, SIGSTOP);  // first: stopped, it starts no further process
+  for (const pid_t child : Children(process_)) kill(child, SIGSTOP);
+}
+
+void PostgresServer::Resume() const {
+  for (const pid_t child : Children(process_)) kill(child, SIGCONT);
+  kill(process_, SIGCONT);
+}
+
 void PostgresServer::Kill() {
   // Stopped, it starts no further process.
   kill(process_, SIGSTOP);

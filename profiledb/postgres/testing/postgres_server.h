@@ -42,6 +42,10 @@ class PostgresServer {
   void Sql(const std::string& url, const std::string& sql) const;
   int64_t Query(const std::string& url, const std::string& sql) const;
 
+  // Stops every process of it, which keep their connections, and lets them go
+  // on.
+  void Pause() const;
+  void Resume() const;
   // Ends every process of it as kill -9 does.
   void Kill();
   // Ends it cleanly; open transactions are rolled back.

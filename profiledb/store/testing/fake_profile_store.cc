@@ -56,7 +56,9 @@ absl::Status FakeProfileStore::Record(absl::Span<const Entry> entries) {
     const std::string& key = entry.result.key();
     Keep(entry.result, entry.origin, entry.last_used_day.value_or(Today()));
     if (entry.crash.has_value()) Count(key, *entry.crash);
-    if (entry.program.has_value()) programs_.try_emplace(key, *entry.program);
+    if (entry.program.has_value()) {
+      KeepProgram(key, *entry.program, entry.last_used_day.value_or(Today()));
+    }
   }
   return {};
 }
@@ -100,8 +102,17 @@ absl::Status FakeProfileStore::RecordPrograms(
     absl::Span<const Program> programs) {
   for (const Program& it : programs) RETURN_IF_ERROR(CheckKey(it.key));
   const base::MutexLock lock(&mutex_);
-  for (const Program& it : programs) programs_.try_emplace(it.key, it.hlo);
+  for (const Program& it : programs) {
+    KeepProgram(it.key, it.hlo, it.last_used_day.value_or(Today()));
+  }
   return {};
+}
+
+void FakeProfileStore::KeepProgram(const std::string& key, std::string_view hlo,
+                                   int64_t day) {
+  KeptProgram& kept = programs_.try_emplace(key).first->second;
+  if (kept.last_used_day == 0) kept.hlo = std::string(hlo);
+  kept.last_used_day = std::max(kept.last_used_day, day);
 }
 
 absl::StatusOr<std::optional<int64_t>> FakeProfileStore::FindProgramBytes(
@@ -109,15 +120,19 @@ absl::StatusOr<std::optional<int64_t>> FakeProfileStore::FindProgramBytes(
   base::MutexLock lock(&mutex_);
   const auto found = programs_.find(key);
   if (found == programs_.end()) return std::nullopt;
-  return static_cast<int64_t>(found->second.size());
+  found->second.last_used_day = Today();
+  return static_cast<int64_t>(found->second.hlo.size());
 }
 
 absl::StatusOr<std::string> FakeProfileStore::LookupProgram(
     const std::string& key) {
   const base::MutexLock lock(&mutex_);
   const auto program = programs_.find(key);
-  if (program != programs_.end()) return program->second;
-  return absl::NotFoundError(absl::StrCat("no program has the key ", key));
+  if (program == programs_.end()) {
+    return absl::NotFoundError(absl::StrCat("no program has the key ", key));
+  }
+  program->second.last_used_day = Today();
+  return program->second.hlo;
 }
 
 absl::StatusOr<Statistics> FakeProfileStore::Count() {
@@ -131,10 +146,10 @@ absl::StatusOr<Statistics> FakeProfileStore::Count() {
     ++count.rows;
     count.bytes += static_cast<int64_t>(result.ByteSizeLong());
   }
-  for (const auto& [key, hlo] : programs_) {
+  for (const auto& [key, program] : programs_) {
     ++statistics.programs;
-    statistics.program_bytes += hlo.size();
-    statistics.compressed_program_bytes += hlo.size();
+    statistics.program_bytes += program.hlo.size();
+    statistics.compressed_program_bytes += program.hlo.size();
   }
   return statistics;
 }
@@ -191,13 +206,13 @@ absl::Status FakeProfileStore::ForEachWhole(const Scan& scan) {
     }
     const auto program = programs_.find(name.second);
     if (program != programs_.end()) {
-      whole.bytes += static_cast<int64_t>(program->second.size());
+      whole.bytes += static_cast<int64_t>(program->second.hlo.size());
     }
     RETURN_IF_ERROR(scan.row(whole));
   }
-  for (const auto& [key, hlo] : programs_) {
+  for (const auto& [key, program] : programs_) {
     if (!scan.program) break;
-    RETURN_IF_ERROR(scan.program(key, hlo));
+    RETURN_IF_ERROR(scan.program(key, program.hlo));
   }
   for (const auto& [key, entry] : quarantine_) {
     if (scan.quarantined) RETURN_IF_ERROR(scan.quarantined(entry));
@@ -227,12 +242,31 @@ bool FakeProfileStore::IsNamed(const std::string& key) const {
                      [&](const auto& row) { return row.first.second == key; });
 }
 
+absl::StatusOr<std::vector<ProgramUse>> FakeProfileStore::ListUnusedPrograms(
+    int64_t day) {
+  const base::MutexLock lock(&mutex_);
+  std::vector<ProgramUse> unused;
+  for (const auto& [key, program] : programs_) {
+    if (program.last_used_day >= day || IsNamed(key)) continue;
+    unused.push_back({.key = key,
+                      .bytes = static_cast<int64_t>(program.hlo.size()),
+                      .last_used_day = program.last_used_day});
+  }
+  return unused;
+}
+
 absl::StatusOr<int64_t> FakeProfileStore::RemovePrograms(
-    absl::Span<const std::string> keys) {
+    absl::Span<const UnusedProgram> programs) {
   const base::MutexLock lock(&mutex_);
   int64_t removed = 0;
-  for (const std::string& key : keys) {
-    if (!IsNamed(key)) removed += static_cast<int64_t>(programs_.erase(key));
+  for (const UnusedProgram& it : programs) {
+    const auto found = programs_.find(it.key);
+    if (found == programs_.end() || IsNamed(it.key) ||
+        found->second.last_used_day > it.last_used_day) {
+      continue;
+    }
+    programs_.erase(found);
+    ++removed;
   }
   return removed;
 }

@@ -40,8 +40,10 @@ class FakeProfileStore : public ProfileStore {
   absl::Status RetryQuarantined(const std::string& key) override;
   absl::Status ForEachWhole(const Scan& scan) override;
   absl::StatusOr<int64_t> Remove(absl::Span<const UnusedRow> rows) override;
+  absl::StatusOr<std::vector<ProgramUse>> ListUnusedPrograms(
+      int64_t day) override;
   absl::StatusOr<int64_t> RemovePrograms(
-      absl::Span<const std::string> keys) override;
+      absl::Span<const UnusedProgram> programs) override;
   absl::StatusOr<std::vector<DamagedRow>> Verify() override;
 
   // Keeps a row that Record refuses, as a store of an older version may have.
@@ -54,8 +56,15 @@ class FakeProfileStore : public ProfileStore {
     int64_t last_used_day = 0;
   };
 
+  struct KeptProgram {
+    std::string hlo;
+    int64_t last_used_day = 0;
+  };
+
   void Keep(const v1::ProfileResult& result, const Origin& origin,
             int64_t last_used_day) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void KeepProgram(const std::string& key, std::string_view hlo, int64_t day)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int Count(const std::string& key, const Crash& crash)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsNamed(const std::string& key) const
@@ -66,7 +75,7 @@ class FakeProfileStore : public ProfileStore {
   // By namespace and key.
   std::map<std::pair<std::string, std::string>, Row> rows_
       ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, std::string> programs_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, KeptProgram> programs_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, QuarantineEntry> quarantine_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -25,7 +25,7 @@ v1::ProfileResult MakeMeasured(std::string_view name, int64_t minimum_ns,
   result.set_outcome(v1::MEASURED);
   v1::Measurement& measurement = *result.mutable_measurement();
   measurement.set_minimum_ns(minimum_ns);
-  measurement.set_median_ns(minimum_ns + minimum_ns / 50);
+  measurement.set_median_ns(minimum_ns);
   measurement.set_quality(quality);
   return result;
 }

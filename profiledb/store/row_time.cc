@@ -1,0 +1,32 @@
+#include "profiledb/store/row_time.h"
+
+#include <cmath>
+
+#include "profiledb/store/samples.h"
+
+namespace meshwright::store {
+namespace {
+
+template <typename T>
+int64_t GetMedianOrMinimum(const T& it) {
+  return it.median_ns() > 0 ? it.median_ns() : it.minimum_ns();
+}
+
+}  // namespace
+
+int64_t GetTimeNs(const v1::Measurement& measurement) {
+  return GetMedianOrMinimum(measurement);
+}
+
+int64_t GetTimeNs(const v1::AnchorTime& anchor) {
+  return GetMedianOrMinimum(anchor);
+}
+
+double EstimateTimeErrorNs(const v1::Measurement& measurement) {
+  const int64_t samples = CountSamples(measurement);
+  if (samples == 0) return 0;
+  return kMedianErrorOfMad * static_cast<double>(measurement.mad_ns()) /
+         std::sqrt(static_cast<double>(samples));
+}
+
+}  // namespace meshwright::store

@@ -1,0 +1,32 @@
+// RowTime: the one figure of a row that plans add up.
+//
+// Concept: a step runs its segments one after the other, and the delays of each
+// add up. The smallest time of a sum is therefore more than the sum of the
+// smallest times: no step meets all of its lucky moments at once. Medians add
+// up, and they are what a training run sees. A row without samples, or older
+// than medians, has its minimum.
+// Units: nanoseconds of one execution. Threads: pure functions.
+// Source: docs/decisions/measuring.md.
+#ifndef MESHWRIGHT_PROFILEDB_STORE_ROW_TIME_H_
+#define MESHWRIGHT_PROFILEDB_STORE_ROW_TIME_H_
+
+#include <cstdint>
+
+#include "proto/v1/profile.pb.h"
+
+namespace meshwright::store {
+
+int64_t GetTimeNs(const v1::Measurement& measurement);
+int64_t GetTimeNs(const v1::AnchorTime& anchor);
+
+// How sure a median is: its standard error, of samples that a normal
+// distribution describes, as a share of their median absolute deviation over
+// the root of their number: 1.2533 (of a median) x 1.4826 (of a deviation).
+inline constexpr double kMedianErrorOfMad = 1.858;
+
+// To either side, one standard error; 0 of a row without samples.
+double EstimateTimeErrorNs(const v1::Measurement& measurement);
+
+}  // namespace meshwright::store
+
+#endif  // MESHWRIGHT_PROFILEDB_STORE_ROW_TIME_H_
