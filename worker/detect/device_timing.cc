@@ -94,11 +94,12 @@ absl::StatusOr<std::vector<cluster::GroupTiming>> TimeDevices(
     return absl::InvalidArgumentError(
         "one device has no link; ask for two devices or more");
   }
-  ASSIGN_OR_RETURN(const auto lock,
-                   devices::TimingLock::Open(devices::NameTimingGroup(
-                       client.platform_name(),
-                       devices::NameFirstDevice(client.platform_name(),
-                                                client.device_name()))));
+  ASSIGN_OR_RETURN(
+      const auto lock,
+      devices::TimingLock::Open(devices::NameTimingGroups(
+          client.platform_name(),
+          devices::NameDevices(client.platform_name(), client.device_name(),
+                               client.resident_count()))));
   RETURN_IF_ERROR(lock->Exclude(kLockLimit, [&] {
     if (options.report) options.report("waiting for another timing to end");
   }));

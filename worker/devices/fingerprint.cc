@@ -4,14 +4,19 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/shared_library.h"
 #include "worker/devices/control_groups.h"
 #include "worker/devices/machine.h"
 
@@ -69,6 +74,41 @@ int CountNumaNodes(const fs::path& root) {
   return nodes;
 }
 
+std::string ReadWord(const fs::path& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
+}
+
+// "performance, no turbo"; empty: a virtual machine has none.
+std::string NameGovernor(const fs::path& root) {
+  const fs::path folder = root / "sys/devices/system/cpu";
+  std::string policy = ReadWord(folder / "cpu0/cpufreq/scaling_governor");
+  const bool is_held = ReadWord(folder / "intel_pstate/no_turbo") == "1" ||
+                       ReadWord(folder / "cpufreq/boost") == "0";
+  if (is_held) policy += policy.empty() ? "no turbo" : ", no turbo";
+  return policy;
+}
+
+// The first of these names that can be opened, by itself or beside the plugin.
+std::optional<base::SharedLibrary> OpenLibrary(
+    const fs::path& plugin, const std::vector<std::string>& names) {
+  std::vector<fs::path> folders = {""};
+  for (const char* const up : {"../../nvidia", "../nvidia"}) {
+    for (const char* const package : {"cu13", "cublas", "cudnn", "nccl"}) {
+      folders.push_back(plugin.parent_path() / up / package / "lib");
+    }
+  }
+  for (const fs::path& folder : folders) {
+    for (const std::string& name : names) {
+      auto library = base::SharedLibrary::Open(folder / name, "");
+      if (library.ok()) return *std::move(library);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int64_t RoundToGib(int64_t bytes) {
@@ -84,6 +124,7 @@ void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
   if (quota.has_value()) cores = std::min(cores, std::ceil(*quota));
   fingerprint.set_cores(static_cast<int>(cores));
   fingerprint.set_numa_nodes(CountNumaNodes(root));
+  fingerprint.set_clock_policy(NameGovernor(root));
   fingerprint.set_memory_gib(
       RoundToGib(ReadTotalMemoryBytes(root).value_or(0)));
 }
@@ -100,6 +141,29 @@ void DescribeDriver(v1::DeviceFingerprint& fingerprint, const fs::path& root) {
       return;
     }
   }
+}
+
+void DescribeLibraries(v1::DeviceFingerprint& fingerprint,
+                       const fs::path& plugin) {
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& name, const char* symbol,
+                       const std::vector<std::string>& files) {
+    const auto library = OpenLibrary(plugin, files);
+    size_t (*version)() = nullptr;
+    if (!library.has_value() || !library->Find(symbol, &version).ok()) return;
+    found.push_back(absl::StrCat(name, " ", version()));
+  };
+  add("cuBLASLt", "cublasLtGetVersion",
+      {"libcublasLt.so.13", "libcublasLt.so.12"});
+  add("cuDNN", "cudnnGetVersion", {"libcudnn.so.9"});
+  const auto nccl = OpenLibrary(plugin, {"libnccl.so.2"});
+  int (*nccl_version)(int*) = nullptr;
+  int number = 0;
+  if (nccl.has_value() && nccl->Find("ncclGetVersion", &nccl_version).ok() &&
+      nccl_version(&number) == 0) {
+    found.push_back(absl::StrCat("NCCL ", number));
+  }
+  fingerprint.set_libraries(absl::StrJoin(found, ", "));
 }
 
 }  // namespace meshwright::worker::devices

@@ -19,13 +19,20 @@ namespace meshwright::worker::devices {
 
 // Of virtual devices on this machine's processors: model, instruction sets that
 // the compiler's code may differ by, NUMA nodes and memory. It also has the
-// cores that this process may use (its affinity and its container's quota).
+// cores that this process may use (its affinity and its container's quota), and
+// what governs their clocks.
 void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
                         const std::filesystem::path& root = "/");
 
 // Of accelerators: the version of their kernel driver.
 void DescribeDriver(v1::DeviceFingerprint& fingerprint,
                     const std::filesystem::path& root = "/");
+
+// Of accelerators: the versions of the libraries that the plugin opens and that
+// do not come with it. They are looked for as it looks for them: its copy where
+// it has one by now, then the loader's path, then what pip puts beside it.
+void DescribeLibraries(v1::DeviceFingerprint& fingerprint,
+                       const std::filesystem::path& plugin);
 
 int64_t RoundToGib(int64_t bytes);
 

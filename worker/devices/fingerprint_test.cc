@@ -11,6 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 class FingerprintTest : public testing::Test {
  protected:
@@ -69,6 +70,25 @@ TEST_F(FingerprintTest, TheDriversVersionIsFound) {
   v1::DeviceFingerprint fingerprint;
   DescribeDriver(fingerprint, root_);
   EXPECT_EQ(fingerprint.driver_version(), "575.57.08");
+}
+
+TEST_F(FingerprintTest, WhatGovernsTheClocksIsSaid) {
+  v1::DeviceFingerprint fingerprint;
+  Write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+  Write("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n");
+  DescribeProcessors(fingerprint, root_);
+  EXPECT_EQ(fingerprint.clock_policy(), "powersave");
+  Write("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+  DescribeProcessors(fingerprint, root_);
+  EXPECT_EQ(fingerprint.clock_policy(), "powersave, no turbo");
+}
+
+// Where a machine has its own in the loader's path, theirs are named.
+TEST_F(FingerprintTest, LibrariesBesideThePluginAreNamed) {
+  v1::DeviceFingerprint fingerprint;
+  DescribeLibraries(fingerprint, MESHWRIGHT_DOUBLES "/nvidia/plugin.so");
+  EXPECT_THAT(fingerprint.libraries(), HasSubstr("cuDNN 9"));
+  EXPECT_THAT(fingerprint.libraries(), HasSubstr("NCCL 2"));
 }
 
 TEST_F(FingerprintTest, MemoryIsRounded) {

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -17,27 +16,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "worker/devices/control_groups.h"
+#include "worker/devices/cores.h"
 #include "worker/devices/machine.h"
 
 namespace meshwright::worker::devices {
 namespace {
-
-// Those this process may run on; none where it may not use all of their time.
-std::vector<int> Cores() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return {};
-  std::vector<int> cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &allowed)) cores.push_back(core);
-  }
-  const std::optional<double> quota = FindCpuQuota();
-  if (quota.has_value() && *quota < static_cast<double>(cores.size())) {
-    return {};
-  }
-  return cores;
-}
 
 // To the core's other thread, and to a hypervisor, that nothing is done here.
 void Rest() {
@@ -82,7 +65,7 @@ pid_t Spawn(const std::vector<std::string>& arguments) {
 }  // namespace
 
 std::unique_ptr<IdleSpinner> IdleSpinner::Start(const std::string& program) {
-  const std::vector<int> cores = Cores();
+  const std::vector<int> cores = ListOwnCores();
   if (cores.empty()) return nullptr;
   const pid_t pid = Spawn({program, kIdleSpinnerFlag, absl::StrJoin(cores, ","),
                            "--parent", absl::StrCat(getpid())});

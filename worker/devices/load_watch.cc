@@ -1,6 +1,5 @@
 #include "worker/devices/load_watch.h"
 
-#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,17 +22,6 @@ constexpr absl::Duration kGlance = absl::Milliseconds(100);
 absl::Duration Ticks(int64_t ticks) {
   static const int64_t per_second = sysconf(_SC_CLK_TCK);
   return absl::Seconds(1) * ticks / per_second;
-}
-
-std::vector<int> OwnProcessors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> processors;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return processors;
-  for (int i = 0; i < CPU_SETSIZE; ++i) {
-    if (CPU_ISSET(i, &set)) processors.push_back(i);
-  }
-  return processors;
 }
 
 // Of a process: user and system time, fields 14 and 15 of its stat file. Its
@@ -61,10 +49,11 @@ absl::Duration OwnTime() {
 
 }  // namespace
 
-LoadWatch::LoadWatch(std::vector<pid_t> helpers, std::filesystem::path root)
+LoadWatch::LoadWatch(std::vector<pid_t> helpers, std::filesystem::path root,
+                     std::vector<int> processors)
     : helpers_(std::move(helpers)),
       root_(std::move(root)),
-      processors_(OwnProcessors()) {}
+      processors_(std::move(processors)) {}
 
 std::optional<LoadWatch::Reading> LoadWatch::Read() const {
   Reading reading;
@@ -99,14 +88,18 @@ std::optional<LoadWatch::Reading> LoadWatch::Read() const {
   return reading;
 }
 
-double LoadWatch::MeasureOtherShare(const Reading& from,
-                                    const Reading& to) const {
-  const absl::Duration available =
-      (to.time - from.time) * static_cast<int64_t>(processors_.size());
+double MeasureShareOfOthers(const LoadWatch::Reading& from,
+                            const LoadWatch::Reading& to, int processors) {
+  const absl::Duration available = (to.time - from.time) * processors;
   if (available <= absl::ZeroDuration()) return 0;
   const absl::Duration others = (to.busy - from.busy) - (to.own - from.own) +
                                 (to.throttled - from.throttled);
   return std::clamp(absl::FDivDuration(others, available), 0.0, 1.0);
+}
+
+double LoadWatch::MeasureOtherShare(const Reading& from,
+                                    const Reading& to) const {
+  return MeasureShareOfOthers(from, to, processors());
 }
 
 double LoadWatch::MeasureOtherShare() const {

@@ -6,7 +6,8 @@
 // run, another virtual machine (steal). Where a quota is spent and the kernel
 // takes the processors away, that counts as others' use too.
 // Units: shares of those processors' time, 0 to 1, good to a few percent over
-// 100 ms and more. (The kernel counts in steps of 10 ms.)
+// 100 ms and more. (The kernel counts in steps of 10 ms a processor; over n of
+// them the errors add up to the root of n.)
 // Threads: one. Errors: none; where the kernel does not say, the share is 0.
 #ifndef MESHWRIGHT_WORKER_DEVICES_LOAD_WATCH_H_
 #define MESHWRIGHT_WORKER_DEVICES_LOAD_WATCH_H_
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "worker/devices/machine.h"
 
 namespace meshwright::worker::devices {
 
@@ -32,11 +34,16 @@ class LoadWatch {
   };
 
   // `helpers`: processes that work for this one. `root`: of /proc and /sys.
+  // `processors`: in ascending order.
   explicit LoadWatch(std::vector<pid_t> helpers = {},
-                     std::filesystem::path root = "/");
+                     std::filesystem::path root = "/",
+                     std::vector<int> processors = FindOwnProcessors());
+  virtual ~LoadWatch() = default;
+
+  int processors() const { return static_cast<int>(processors_.size()); }
 
   // nullopt where the kernel does not say.
-  std::optional<Reading> Read() const;
+  virtual std::optional<Reading> Read() const;
   // Between two readings.
   double MeasureOtherShare(const Reading& from, const Reading& to) const;
 
@@ -54,9 +61,13 @@ class LoadWatch {
  private:
   const std::vector<pid_t> helpers_;
   const std::filesystem::path root_;
-  std::vector<int> processors_;
+  const std::vector<int> processors_;
   std::optional<Reading> begin_;
 };
+
+// What is busy and not `own`, between two readings, of so many processors.
+double MeasureShareOfOthers(const LoadWatch::Reading& from,
+                            const LoadWatch::Reading& to, int processors);
 
 }  // namespace meshwright::worker::devices
 

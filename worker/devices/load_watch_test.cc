@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 
@@ -57,6 +58,18 @@ TEST_F(LoadWatchTest, OthersAreWhatIsBusyLessItsOwnTime) {
   const auto to =
       Read(watch, start_ + absl::Seconds(10), absl::Seconds(2) * Processors());
   EXPECT_NEAR(watch.MeasureOtherShare(from, to), 0.4, 1e-6);
+}
+
+TEST_F(LoadWatchTest, OneBusyProcessAmongManyProcessorsIsSeen) {
+  std::vector<int> processors(32);
+  std::iota(processors.begin(), processors.end(), 0);
+  const LoadWatch watch({}, root_, processors);
+  EXPECT_EQ(watch.processors(), 32);
+  const auto from = Read(watch, start_, absl::ZeroDuration());
+  SetBusySeconds(10);
+  // All are busy; this process has 31 of them, or 310 of 320 seconds.
+  const auto to = Read(watch, start_ + absl::Seconds(10), absl::Seconds(310));
+  EXPECT_NEAR(watch.MeasureOtherShare(from, to), 1.0 / 32, 1e-6);
 }
 
 TEST_F(LoadWatchTest, AMachineOfItsOwnHasNoOthers) {

@@ -1,5 +1,6 @@
 #include "worker/devices/machine.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -56,6 +57,17 @@ void AvoidThreadPoolDeadlock() {
 bool DieWith(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   return getppid() == parent;
+}
+
+std::vector<int> FindOwnProcessors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> processors;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return processors;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &set)) processors.push_back(i);
+  }
+  return processors;
 }
 
 std::optional<int64_t> ReadTotalMemoryBytes(const std::filesystem::path& root) {

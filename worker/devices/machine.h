@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace meshwright::worker::devices {
 
@@ -20,6 +21,9 @@ void AvoidThreadPoolDeadlock();
 // Has the kernel kill this process when its parent ends; false where `parent`
 // is gone already.
 bool DieWith(pid_t parent);
+
+// The processors that this process may run on, in ascending order.
+std::vector<int> FindOwnProcessors();
 
 // MemTotal and MemAvailable, or what a control group leaves of them; none where
 // the system does not say. `root`: of /proc and /sys.

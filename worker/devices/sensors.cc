@@ -1,21 +1,51 @@
 #include "worker/devices/sensors.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/shared_library.h"
 #include "base/status_macros.h"
 
 namespace meshwright::worker::devices {
+namespace {
+
+// nvmlProcessInfo_t and nvmlProcessUtilizationSample_t.
+struct RunningProcess {
+  unsigned pid;
+  unsigned long long memory_bytes;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+struct ProcessUse {
+  unsigned pid;
+  unsigned long long unix_us;
+  unsigned sm_percent;
+  unsigned memory_percent;
+  unsigned encoder_percent;
+  unsigned decoder_percent;
+};
+// More than a device has in practice; where there are more, NVML says nothing.
+constexpr unsigned kMaximumProcesses = 256;
+
+}  // namespace
 
 // As NVML declares them: results are int (0: success), handles void*.
 struct Sensors::Functions {
   int (*initialize)() = nullptr;
   int (*shutdown)() = nullptr;
   const char* (*describe)(int) = nullptr;
+  int (*driver)(char* version, unsigned size) = nullptr;
+  int (*count)(unsigned*) = nullptr;
   int (*by_index)(unsigned, void**) = nullptr;
   int (*by_uuid)(const char*, void**) = nullptr;
   int (*uuid)(void*, char*, unsigned) = nullptr;
@@ -27,6 +57,15 @@ struct Sensors::Functions {
   int (*ecc)(void*, int kind, int counter, unsigned long long*) = nullptr;
   int (*utilization)(void*, unsigned* gpu_and_memory) = nullptr;
   int (*mig)(void*, unsigned* current, unsigned* pending) = nullptr;
+  int (*link_state)(void*, unsigned link, unsigned* is_active) = nullptr;
+  int (*link_version)(void*, unsigned link, unsigned* version) = nullptr;
+  int (*pcie_generation)(void*, unsigned*) = nullptr;
+  int (*pcie_width)(void*, unsigned* lanes) = nullptr;
+  int (*chosen_clock)(void*, int kind, unsigned* mhz) = nullptr;
+  int (*default_clock)(void*, int kind, unsigned* mhz) = nullptr;
+  int (*processes)(void*, unsigned* count, RunningProcess*) = nullptr;
+  int (*process_use)(void*, ProcessUse*, unsigned* count,
+                     unsigned long long since_unix_us) = nullptr;
 };
 
 namespace {
@@ -35,12 +74,21 @@ constexpr int kSmClock = 1;
 constexpr int kMemoryClock = 2;
 constexpr int kUncorrected = 1;
 constexpr int kSinceDriver = 0;
+constexpr unsigned kMaximumLinks = 36;
+// Of nvmlNvlinkVersion_t, by its numbers; 2.2 and 3.1 are of the same speed.
+constexpr const char* kLinkGenerations[] = {"?", "1", "2", "2", "3",
+                                            "3", "4", "5", "6"};
 
-// The first device of CUDA_VISIBLE_DEVICES; empty: the machine's first.
-std::string FirstVisible() {
+// Of CUDA_VISIBLE_DEVICES, or all by their numbers.
+std::vector<std::string> ListVisible(int count) {
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  const std::string list = visible == nullptr ? "" : visible;
-  return list.substr(0, list.find(','));
+  std::vector<std::string> list;
+  if (visible != nullptr) {
+    list = absl::StrSplit(visible, ',', absl::SkipEmpty());
+  }
+  if (!list.empty()) return list;
+  for (int i = 0; i < count; ++i) list.push_back(absl::StrCat(i));
+  return list;
 }
 
 }  // namespace
@@ -59,14 +107,20 @@ std::vector<std::string> NameThrottleReasons(uint64_t bits) {
   return names;
 }
 
+bool IsThrottled(const v1::DeviceSensors& sensors) {
+  return std::any_of(sensors.throttle_reasons().begin(),
+                     sensors.throttle_reasons().end(),
+                     [](const std::string& it) { return it != "power cap"; });
+}
+
 Sensors::Sensors() : functions_(std::make_unique<Functions>()) {}
 
 Sensors::~Sensors() {
-  if (device_ != nullptr) functions_->shutdown();
+  if (!devices_.empty()) functions_->shutdown();
 }
 
 absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
-    const std::string& library) {
+    int count, const std::string& library) {
   ASSIGN_OR_RETURN(
       const base::SharedLibrary nvml,
       base::SharedLibrary::Open(
@@ -81,6 +135,8 @@ absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
   RETURN_IF_ERROR(nvml.Find("nvmlDeviceGetHandleByIndex_v2", &it.by_index));
   RETURN_IF_ERROR(nvml.Find("nvmlDeviceGetHandleByUUID", &it.by_uuid));
   // Older drivers lack some of these: their figures stay 0.
+  nvml.Find("nvmlDeviceGetCount_v2", &it.count).IgnoreError();
+  nvml.Find("nvmlSystemGetDriverVersion", &it.driver).IgnoreError();
   nvml.Find("nvmlDeviceGetUUID", &it.uuid).IgnoreError();
   nvml.Find("nvmlDeviceGetClockInfo", &it.clock).IgnoreError();
   nvml.Find("nvmlDeviceGetPowerUsage", &it.power).IgnoreError();
@@ -91,27 +147,44 @@ absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
   nvml.Find("nvmlDeviceGetTotalEccErrors", &it.ecc).IgnoreError();
   nvml.Find("nvmlDeviceGetUtilizationRates", &it.utilization).IgnoreError();
   nvml.Find("nvmlDeviceGetMigMode", &it.mig).IgnoreError();
+  nvml.Find("nvmlDeviceGetNvLinkState", &it.link_state).IgnoreError();
+  nvml.Find("nvmlDeviceGetNvLinkVersion", &it.link_version).IgnoreError();
+  nvml.Find("nvmlDeviceGetMaxPcieLinkGeneration", &it.pcie_generation)
+      .IgnoreError();
+  nvml.Find("nvmlDeviceGetMaxPcieLinkWidth", &it.pcie_width).IgnoreError();
+  nvml.Find("nvmlDeviceGetApplicationsClock", &it.chosen_clock).IgnoreError();
+  nvml.Find("nvmlDeviceGetDefaultApplicationsClock", &it.default_clock)
+      .IgnoreError();
+  nvml.Find("nvmlDeviceGetComputeRunningProcesses_v3", &it.processes)
+      .IgnoreError();
+  nvml.Find("nvmlDeviceGetProcessUtilization", &it.process_use).IgnoreError();
   const auto check = [&](int result) -> absl::Status {
     if (result == 0) return {};
     return absl::FailedPreconditionError(
         absl::StrCat("NVML: ", it.describe(result)));
   };
   RETURN_IF_ERROR(check(it.initialize()));
-  const std::string first = FirstVisible();
-  unsigned index = 0;
-  void* device = nullptr;
-  if (absl::StartsWith(first, "GPU-") || absl::StartsWith(first, "MIG-")) {
-    RETURN_IF_ERROR(check(it.by_uuid(first.c_str(), &device)));
-  } else {
-    if (!first.empty() && !absl::SimpleAtoi(first, &index)) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "CUDA_VISIBLE_DEVICES names ", first,
-          ", which is no number and no UUID; name devices as nvidia-smi -L "
-          "does"));
-    }
-    RETURN_IF_ERROR(check(it.by_index(index, &device)));
+  unsigned all = 0;
+  if (count == 0 && it.count != nullptr && it.count(&all) == 0) {
+    count = static_cast<int>(all);
   }
-  sensors->device_ = device;
+  for (const std::string& name : ListVisible(count)) {
+    unsigned index = 0;
+    void* device = nullptr;
+    if (absl::StartsWith(name, "GPU-") || absl::StartsWith(name, "MIG-")) {
+      RETURN_IF_ERROR(check(it.by_uuid(name.c_str(), &device)));
+    } else {
+      if (!absl::SimpleAtoi(name, &index)) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            "CUDA_VISIBLE_DEVICES names ", name,
+            ", which is no number and no UUID; name devices as nvidia-smi -L "
+            "does"));
+      }
+      RETURN_IF_ERROR(check(it.by_index(index, &device)));
+    }
+    sensors->devices_.push_back(device);
+    if (static_cast<int>(sensors->devices_.size()) == count) break;
+  }
   return sensors;
 }
 
@@ -123,67 +196,219 @@ bool Ask(Function* question, Arguments... arguments) {
   return question != nullptr && question(arguments...) == 0;
 }
 
+// 0: the device does not say.
+int32_t FindLower(int32_t one, int32_t other) {
+  return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
+}
+
+void TakeWorse(const v1::DeviceSensors& from, v1::DeviceSensors& into) {
+  into.set_sm_clock_mhz(FindLower(from.sm_clock_mhz(), into.sm_clock_mhz()));
+  into.set_memory_clock_mhz(
+      FindLower(from.memory_clock_mhz(), into.memory_clock_mhz()));
+  into.set_power_limit_watts(
+      FindLower(from.power_limit_watts(), into.power_limit_watts()));
+  into.set_power_watts(std::max(from.power_watts(), into.power_watts()));
+  into.set_temperature_celsius(
+      std::max(from.temperature_celsius(), into.temperature_celsius()));
+  into.set_utilization_percent(
+      std::max(from.utilization_percent(), into.utilization_percent()));
+  into.set_uncorrected_ecc_errors(from.uncorrected_ecc_errors() +
+                                  into.uncorrected_ecc_errors());
+  std::set<std::string> reasons(into.throttle_reasons().begin(),
+                                into.throttle_reasons().end());
+  reasons.insert(from.throttle_reasons().begin(),
+                 from.throttle_reasons().end());
+  into.mutable_throttle_reasons()->Assign(reasons.begin(), reasons.end());
+}
+
 }  // namespace
 
 v1::DeviceSensors Sensors::Read() const {
+  v1::DeviceSensors sensors = Read(devices_.front());
+  for (size_t i = 1; i < devices_.size(); ++i) {
+    TakeWorse(Read(devices_[i]), sensors);
+  }
+  return sensors;
+}
+
+v1::DeviceSensors Sensors::Read(void* device) const {
   const Functions& it = *functions_;
   v1::DeviceSensors sensors;
   unsigned value = 0;
-  if (Ask(it.clock, device_, kSmClock, &value)) {
+  if (Ask(it.clock, device, kSmClock, &value)) {
     sensors.set_sm_clock_mhz(static_cast<int32_t>(value));
   }
-  if (Ask(it.clock, device_, kMemoryClock, &value)) {
+  if (Ask(it.clock, device, kMemoryClock, &value)) {
     sensors.set_memory_clock_mhz(static_cast<int32_t>(value));
   }
-  if (Ask(it.power, device_, &value)) {
+  if (Ask(it.power, device, &value)) {
     sensors.set_power_watts(static_cast<int32_t>(value / 1000));
   }
-  if (Ask(it.power_limit, device_, &value)) {
+  if (Ask(it.power_limit, device, &value)) {
     sensors.set_power_limit_watts(static_cast<int32_t>(value / 1000));
   }
-  if (Ask(it.temperature, device_, 0, &value)) {
+  if (Ask(it.temperature, device, 0, &value)) {
     sensors.set_temperature_celsius(static_cast<int32_t>(value));
   }
   unsigned long long wide = 0;
-  if (Ask(it.throttle, device_, &wide)) {
+  if (Ask(it.throttle, device, &wide)) {
     for (std::string& name : NameThrottleReasons(wide)) {
       sensors.add_throttle_reasons(std::move(name));
     }
   }
-  if (Ask(it.ecc, device_, kUncorrected, kSinceDriver, &wide)) {
+  if (Ask(it.ecc, device, kUncorrected, kSinceDriver, &wide)) {
     sensors.set_uncorrected_ecc_errors(static_cast<int64_t>(wide));
   }
   unsigned rates[2] = {};
-  if (Ask(it.utilization, device_, rates)) {
+  if (Ask(it.utilization, device, rates)) {
     sensors.set_utilization_percent(static_cast<int32_t>(rates[0]));
   }
   return sensors;
 }
 
-std::string NameFirstDevice(const std::string& platform,
-                            const std::string& plugin_name) {
-  if (platform == "cpu") return plugin_name;
-  const auto sensors = Sensors::Open();
-  const std::string uuid = sensors.ok() ? (*sensors)->Uuid() : "";
-  return uuid.empty() ? plugin_name : uuid;
+std::optional<double> Sensors::ReadUseByOthers(absl::Time since) const {
+  const Functions& it = *functions_;
+  const auto self = static_cast<unsigned>(getpid());
+  double largest = 0;
+  for (void* const device : devices_) {
+    if (it.process_use == nullptr) return std::nullopt;
+    // It has opened the devices, so it must be there.
+    const std::vector<pid_t> listed = ListProcesses(device);
+    if (std::find(listed.begin(), listed.end(), getpid()) == listed.end()) {
+      return std::nullopt;
+    }
+    unsigned count = kMaximumProcesses;
+    std::vector<ProcessUse> uses(count);
+    // An error says that there is none since.
+    if (!Ask(it.process_use, device, uses.data(), &count,
+             static_cast<unsigned long long>(absl::ToUnixMicros(since)))) {
+      continue;
+    }
+    uses.resize(std::min(count, kMaximumProcesses));
+    double others = 0;
+    for (const ProcessUse& one : uses) {
+      if (one.pid != self) others += one.sm_percent / 100.0;
+    }
+    largest = std::max(largest, std::min(others, 1.0));
+  }
+  return largest;
 }
 
-std::string Sensors::Uuid() const {
-  char text[96] = {};
-  return Ask(functions_->uuid, device_, text, unsigned{sizeof(text)}) ? text
-                                                                      : "";
+std::vector<pid_t> Sensors::ListProcesses(void* device) const {
+  unsigned count = kMaximumProcesses;
+  std::vector<RunningProcess> processes(count);
+  if (!Ask(functions_->processes, device, &count, processes.data())) return {};
+  processes.resize(std::min(count, kMaximumProcesses));
+  std::vector<pid_t> numbers;
+  for (const RunningProcess& one : processes) {
+    numbers.push_back(static_cast<pid_t>(one.pid));
+  }
+  return numbers;
+}
+
+std::vector<pid_t> Sensors::ListProcesses() const {
+  std::set<pid_t> numbers;
+  for (void* const device : devices_) {
+    for (const pid_t one : ListProcesses(device)) numbers.insert(one);
+  }
+  return {numbers.begin(), numbers.end()};
+}
+
+std::vector<std::string> NameDevices(const std::string& platform,
+                                     const std::string& plugin_name,
+                                     int count) {
+  if (platform == "cpu") return {plugin_name};
+  const auto sensors = Sensors::Open(count);
+  if (!sensors.ok()) return {plugin_name};
+  std::vector<std::string> names = (*sensors)->Uuids();
+  for (std::string& name : names) {
+    if (name.empty()) name = plugin_name;
+  }
+  return names;
+}
+
+std::vector<std::string> Sensors::Uuids() const {
+  std::vector<std::string> uuids;
+  for (void* const device : devices_) {
+    char text[96] = {};
+    const bool has =
+        Ask(functions_->uuid, device, text, unsigned{sizeof(text)});
+    uuids.emplace_back(has ? text : "");
+  }
+  return uuids;
+}
+
+// "NVLink 4 x18", "PCIe 5 x16".
+std::string Sensors::NameLinks(void* device) const {
+  const Functions& it = *functions_;
+  unsigned links = 0;
+  unsigned newest = 0;
+  for (unsigned link = 0; link < kMaximumLinks; ++link) {
+    unsigned is_active = 0;
+    unsigned version = 0;
+    if (!Ask(it.link_state, device, link, &is_active)) break;
+    if (is_active == 0) continue;
+    ++links;
+    if (Ask(it.link_version, device, link, &version)) {
+      newest = std::max(newest, version);
+    }
+  }
+  if (links > 0) {
+    return absl::StrCat("NVLink ",
+                        newest < std::size(kLinkGenerations)
+                            ? kLinkGenerations[newest]
+                            : absl::StrCat("version ", newest),
+                        " x", links);
+  }
+  unsigned generation = 0;
+  unsigned lanes = 0;
+  if (!Ask(it.pcie_generation, device, &generation)) return "";
+  if (!Ask(it.pcie_width, device, &lanes)) lanes = 0;
+  return absl::StrCat("PCIe ", generation, " x", lanes);
+}
+
+// "SM 1410 MHz", where somebody chose other clocks than the maker.
+std::string Sensors::NameClocks(void* device) const {
+  std::vector<std::string> chosen;
+  for (const auto& [kind, name] :
+       {std::pair(kSmClock, "SM"), std::pair(kMemoryClock, "memory")}) {
+    unsigned now = 0;
+    unsigned usual = 0;
+    if (Ask(functions_->chosen_clock, device, kind, &now) &&
+        Ask(functions_->default_clock, device, kind, &usual) && now != usual) {
+      chosen.push_back(absl::StrCat(name, " ", now, " MHz"));
+    }
+  }
+  return absl::StrJoin(chosen, ", ");
 }
 
 void Sensors::Describe(v1::DeviceFingerprint& fingerprint) const {
-  unsigned current = 0;
-  unsigned pending = 0;
-  if (Ask(functions_->mig, device_, &current, &pending)) {
-    fingerprint.set_partitioned(current != 0);
+  char driver[96] = {};
+  if (fingerprint.driver_version().empty() &&
+      Ask(functions_->driver, driver, unsigned{sizeof(driver)})) {
+    fingerprint.set_driver_version(driver);
   }
-  unsigned milliwatts = 0;
-  if (Ask(functions_->power_limit, device_, &milliwatts)) {
-    fingerprint.set_power_limit_watts(static_cast<int32_t>(milliwatts / 1000));
+  std::set<std::string> links;
+  std::set<std::string> clocks;
+  for (void* const device : devices_) {
+    unsigned current = 0;
+    unsigned pending = 0;
+    if (Ask(functions_->mig, device, &current, &pending) && current != 0) {
+      fingerprint.set_partitioned(true);
+    }
+    unsigned milliwatts = 0;
+    if (Ask(functions_->power_limit, device, &milliwatts)) {
+      fingerprint.set_power_limit_watts(
+          FindLower(fingerprint.power_limit_watts(),
+                    static_cast<int32_t>(milliwatts / 1000)));
+    }
+    links.insert(NameLinks(device));
+    clocks.insert(NameClocks(device));
   }
+  links.erase("");
+  clocks.erase("");
+  fingerprint.set_link_class(absl::StrJoin(links, ", "));
+  fingerprint.set_clock_policy(absl::StrJoin(clocks, ", "));
 }
 
 }  // namespace meshwright::worker::devices

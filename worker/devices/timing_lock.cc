@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <set>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -39,32 +41,55 @@ int OpenOrMake(const std::string& path) {
   return made;
 }
 
+// kDeadlineExceeded: it is somebody else's.
+absl::Status AcquireFile(int file, int operation, absl::Time deadline,
+                         const std::function<void()>& wait) {
+  while (flock(file, operation | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return absl::ErrnoToStatus(errno, "cannot lock the devices for timing");
+    }
+    if (absl::Now() >= deadline) return absl::DeadlineExceededError("");
+    wait();
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-std::string NameTimingGroup(const std::string& platform,
-                            const std::string& device_name) {
-  if (platform == "cpu") return "cpu";
-  std::string group;
-  for (const char letter : device_name) {
-    group += absl::ascii_isalnum(letter) ? letter : '-';
+std::vector<std::string> NameTimingGroups(
+    const std::string& platform, const std::vector<std::string>& devices) {
+  if (platform == "cpu") return {"cpu"};
+  std::set<std::string> groups;
+  for (const std::string& device : devices) {
+    std::string group;
+    for (const char letter : device) {
+      group += absl::ascii_isalnum(letter) ? letter : '-';
+    }
+    groups.insert(std::move(group));
   }
-  return group;
+  return {groups.begin(), groups.end()};
 }
 
 absl::StatusOr<std::unique_ptr<TimingLock>> TimingLock::Open(
-    const std::string& group, std::string folder) {
+    const std::vector<std::string>& groups, std::string folder) {
   if (folder.empty()) folder = LockFolder();
-  const std::string path =
-      absl::StrCat(folder, "/meshwright-timing-", group, ".lock");
-  const int file = OpenOrMake(path);
-  if (file < 0) {
-    return absl::ErrnoToStatus(errno,
-                               absl::StrCat("cannot open the lock ", path));
+  std::unique_ptr<TimingLock> lock(new TimingLock());
+  for (const std::string& group : std::set(groups.begin(), groups.end())) {
+    const std::string path =
+        absl::StrCat(folder, "/meshwright-timing-", group, ".lock");
+    const int file = OpenOrMake(path);
+    if (file < 0) {
+      return absl::ErrnoToStatus(errno,
+                                 absl::StrCat("cannot open the lock ", path));
+    }
+    lock->files_.push_back(file);
   }
-  return std::unique_ptr<TimingLock>(new TimingLock(file));
+  return lock;
 }
 
-TimingLock::~TimingLock() { close(file_); }
+TimingLock::~TimingLock() {
+  for (const int file : files_) close(file);
+}
 
 absl::Status TimingLock::Share(absl::Duration limit, const OnWait& on_wait) {
   return Acquire(LOCK_SH, limit, on_wait);
@@ -74,25 +99,31 @@ absl::Status TimingLock::Exclude(absl::Duration limit, const OnWait& on_wait) {
   return Acquire(LOCK_EX, limit, on_wait);
 }
 
-void TimingLock::Release() { flock(file_, LOCK_UN); }
+void TimingLock::Release() {
+  for (const int file : files_) flock(file, LOCK_UN);
+}
 
 absl::Status TimingLock::Acquire(int operation, absl::Duration limit,
                                  const OnWait& on_wait) {
+  // Two that kept shared locks while they wait would wait for each other.
+  Release();
   const absl::Time deadline = absl::Now() + limit;
-  for (bool first = true;; first = false) {
-    if (flock(file_, operation | LOCK_NB) == 0) return absl::OkStatus();
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      return absl::ErrnoToStatus(errno, "cannot lock the devices for timing");
-    }
-    if (absl::Now() >= deadline) {
-      flock(file_, LOCK_UN);
-      return absl::DeadlineExceededError(
-          absl::StrCat("another process has timed on these devices for ",
-                       absl::FormatDuration(limit)));
-    }
-    if (first) on_wait();
+  bool waits = false;
+  const auto wait = [&] {
+    if (!std::exchange(waits, true)) on_wait();
     absl::SleepFor(kPause);
+  };
+  for (const int file : files_) {
+    const absl::Status status = AcquireFile(file, operation, deadline, wait);
+    if (status.ok()) continue;
+    Release();
+    return absl::IsDeadlineExceeded(status)
+               ? absl::DeadlineExceededError(absl::StrCat(
+                     "another process has timed on these devices for ",
+                     absl::FormatDuration(limit)))
+               : status;
   }
+  return absl::OkStatus();
 }
 
 }  // namespace meshwright::worker::devices

@@ -1,8 +1,10 @@
-// TimingLock: one timing at a time per device group of a machine, whoever asks.
+// TimingLock: one timing at a time per device of a machine, whoever asks.
 //
-// Concept: a file that every runner on the machine locks with flock(2): shared
-// while it compiles, exclusively while it times. Nothing compiles beside a
-// timing, and a lock ends with the process that holds it, however it ends.
+// Concept: a file for each device that every runner on the machine locks with
+// flock(2): shared while it compiles, exclusively while it times. Nothing
+// compiles beside a timing, and a lock ends with the process that holds it,
+// however it ends. Runners whose devices overlap exclude each other. All lock
+// in one order and hold nothing when they begin, so none waits in a circle.
 //
 //   free ──Share──▶ compiling, with others ──Exclude──▶ timing, alone
 //    ▲                                                     │
@@ -20,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,27 +30,26 @@
 
 namespace meshwright::worker::devices {
 
-// Which timings exclude each other: those of all virtual devices of a machine,
-// and those of one accelerator. `device_name`: that of the first.
-std::string NameTimingGroup(const std::string& platform,
-                            const std::string& device_name);
+// What timings exclude each other by: all virtual devices of a machine have one
+// name, every accelerator has its own.
+std::vector<std::string> NameTimingGroups(
+    const std::string& platform, const std::vector<std::string>& devices);
 
 class TimingLock {
  public:
   // Called once per Share or Exclude that has to wait.
   using OnWait = std::function<void()>;
 
-  // `group` names the devices: "cpu", or an accelerator's UUID. `folder`:
-  // $MESHWRIGHT_LOCK_FOLDER, else /run/lock, or /tmp where that cannot be
-  // written.
+  // `groups`: of NameTimingGroups. `folder`: $MESHWRIGHT_LOCK_FOLDER, else
+  // /run/lock, or /tmp where that cannot be written.
   static absl::StatusOr<std::unique_ptr<TimingLock>> Open(
-      const std::string& group, std::string folder = "");
+      const std::vector<std::string>& groups, std::string folder = "");
   ~TimingLock();
   TimingLock(const TimingLock&) = delete;
   TimingLock& operator=(const TimingLock&) = delete;
 
-  // For compiling. Waits up to `limit` while someone times. Lets go of what it
-  // held.
+  // For compiling. Waits up to `limit` in all while someone times. Lets go of
+  // what it held.
   absl::Status Share(absl::Duration limit, const OnWait& on_wait);
   // For timing: the same, alone.
   absl::Status Exclude(absl::Duration limit, const OnWait& on_wait);
@@ -55,11 +57,11 @@ class TimingLock {
   void Release();
 
  private:
-  explicit TimingLock(int file) : file_(file) {}
+  TimingLock() = default;
   absl::Status Acquire(int operation, absl::Duration limit,
                        const OnWait& on_wait);
 
-  const int file_;
+  std::vector<int> files_;  // in the order of the groups' names
 };
 
 }  // namespace meshwright::worker::devices

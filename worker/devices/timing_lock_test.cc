@@ -1,5 +1,6 @@
 #include "worker/devices/timing_lock.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -11,10 +12,13 @@
 namespace meshwright::worker::devices {
 namespace {
 
+using ::testing::ElementsAre;
+
 class TimingLockTest : public testing::Test {
  protected:
-  std::unique_ptr<TimingLock> Open(const std::string& group) {
-    auto lock = TimingLock::Open(group, testing::TempDir());
+  using Groups = std::vector<std::string>;
+  std::unique_ptr<TimingLock> Open(const Groups& groups) {
+    auto lock = TimingLock::Open(groups, testing::TempDir());
     EXPECT_TRUE(lock.ok()) << lock.status();
     return *std::move(lock);
   }
@@ -28,13 +32,14 @@ class TimingLockTest : public testing::Test {
 };
 
 TEST(TimingGroupTest, AMachinesCpuOrOneAccelerator) {
-  EXPECT_EQ(NameTimingGroup("cpu", "TFRT_CPU_0"), "cpu");
-  EXPECT_EQ(NameTimingGroup("cuda", "GPU 1/2"), "GPU-1-2");
+  EXPECT_THAT(NameTimingGroups("cpu", {"TFRT_CPU_0"}), ElementsAre("cpu"));
+  EXPECT_THAT(NameTimingGroups("cuda", {"GPU 1/2", "GPU-0", "GPU 1/2"}),
+              ElementsAre("GPU-0", "GPU-1-2"));
 }
 
 TEST_F(TimingLockTest, OneTimesAtATimeAndManyCompile) {
-  const auto one = Open("group");
-  const auto other = Open("group");
+  const auto one = Open({"group"});
+  const auto other = Open({"group"});
   EXPECT_TRUE(Share(*one));
   EXPECT_TRUE(Share(*other));
   EXPECT_FALSE(Exclude(*other)) << "beside one that compiles";
@@ -47,15 +52,41 @@ TEST_F(TimingLockTest, OneTimesAtATimeAndManyCompile) {
 }
 
 TEST_F(TimingLockTest, GroupsOfDevicesAreApart) {
-  const auto one = Open("first");
-  const auto other = Open("second");
+  const auto one = Open({"first"});
+  const auto other = Open({"second"});
   EXPECT_TRUE(Exclude(*one));
   EXPECT_TRUE(Exclude(*other));
 }
 
+TEST_F(TimingLockTest, RunnersWhoseDevicesOverlapExcludeEachOther) {
+  const auto four = Open({"gpu-0", "gpu-1", "gpu-2", "gpu-3"});
+  const auto one = Open({"gpu-2"});
+  const auto apart = Open({"gpu-4"});
+  ASSERT_TRUE(Exclude(*one));
+  EXPECT_FALSE(Exclude(*four));
+  EXPECT_FALSE(Share(*four));
+  const auto first = Open({"gpu-0"});
+  EXPECT_TRUE(Exclude(*first)) << "who did not get all of them holds none";
+  first->Release();
+  one->Release();
+  EXPECT_TRUE(Exclude(*four));
+  EXPECT_FALSE(Exclude(*one));
+  EXPECT_TRUE(Exclude(*apart));
+}
+
+TEST_F(TimingLockTest, NamedInAnotherOrderNobodyWaitsInACircle) {
+  const auto one = Open({"a", "b"});
+  const auto other = Open({"b", "a"});
+  // Both compile, and both want to time.
+  ASSERT_TRUE(Share(*one));
+  ASSERT_TRUE(Share(*other));
+  EXPECT_FALSE(Exclude(*one)) << "it has let go of what it held";
+  EXPECT_TRUE(Exclude(*other));
+}
+
 TEST_F(TimingLockTest, WaitingIsSaidOnceAndEndsWithOneSentence) {
-  const auto one = Open("waits");
-  const auto other = Open("waits");
+  const auto one = Open({"waits"});
+  const auto other = Open({"waits"});
   ASSERT_TRUE(Exclude(*one));
   int waits = 0;
   const absl::Status status =
@@ -69,7 +100,7 @@ TEST_F(TimingLockTest, TheLockEndsWithItsHolder) {
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();
   if (child == 0) {
-    const auto held = TimingLock::Open("holder", testing::TempDir());
+    const auto held = TimingLock::Open({"holder"}, testing::TempDir());
     const bool good =
         held.ok() && (*held)->Exclude(absl::ZeroDuration(), [] {}).ok();
     const char said = good ? '1' : '0';
@@ -80,7 +111,7 @@ TEST_F(TimingLockTest, TheLockEndsWithItsHolder) {
   char said = 0;
   ASSERT_EQ(read(ready[0], &said, 1), 1);
   ASSERT_EQ(said, '1');
-  const auto lock = Open("holder");
+  const auto lock = Open({"holder"});
   EXPECT_FALSE(Exclude(*lock));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
@@ -88,7 +119,7 @@ TEST_F(TimingLockTest, TheLockEndsWithItsHolder) {
 }
 
 TEST_F(TimingLockTest, AFolderThatIsNotThereIsOneSentence) {
-  const auto lock = TimingLock::Open("group", "/nowhere");
+  const auto lock = TimingLock::Open({"group"}, "/nowhere");
   EXPECT_EQ(lock.status().code(), absl::StatusCode::kNotFound);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "base/installed_file.h"
 #include "pjrt_c_api.h"
 #include "worker/pjrt/call.h"
 
@@ -73,7 +74,16 @@ absl::StatusOr<std::string> FindPlugin(const std::string& platform,
   const char* named =
       std::getenv(cpu ? "MESHWRIGHT_CPU_PLUGIN" : "MESHWRIGHT_CUDA_PLUGIN");
   if (named != nullptr && *named != '\0') return std::string(named);
-  if (cpu) return std::string(MESHWRIGHT_CPU_PLUGIN);
+  if (cpu) {
+    if (auto installed = base::FindInstalled("pjrt_cpu.so")) return *installed;
+    if (access(MESHWRIGHT_CPU_PLUGIN, F_OK) == 0) {
+      return std::string(MESHWRIGHT_CPU_PLUGIN);
+    }
+    return absl::FailedPreconditionError(
+        "no CPU plugin is here: install the package meshwright-plugin-cpu, "
+        "pass --plugin with the path of xla_cpu_pjrt.so, or set "
+        "MESHWRIGHT_CPU_PLUGIN");
+  }
   return absl::FailedPreconditionError(
       "no CUDA plugin is known here: pass --plugin with the path of "
       "xla_cuda_plugin.so, or set MESHWRIGHT_CUDA_PLUGIN");

@@ -40,9 +40,9 @@ class Plugin {
 };
 
 // The plugin file of a platform: `path` where given, else the environment
-// (MESHWRIGHT_CPU_PLUGIN, MESHWRIGHT_CUDA_PLUGIN), else for "cpu" the one the
-// build fetched. kFailedPrecondition when nothing names one, kInvalidArgument
-// for a platform we do not know and no path.
+// (MESHWRIGHT_CPU_PLUGIN, MESHWRIGHT_CUDA_PLUGIN), else for "cpu" the one of
+// the packages, or that the build fetched. kFailedPrecondition when nothing
+// names one, kInvalidArgument for a platform we do not know and no path.
 absl::StatusOr<std::string> FindPlugin(const std::string& platform,
                                        const std::string& path);
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
+#include "worker/pjrt/element_type.h"
 #include "worker/runner/sequence.h"
 #include "worker/runner/tensor_values.h"
 
@@ -44,6 +45,18 @@ absl::Status NeedsTooMuch(int64_t needed, const BatchOptions& options) {
   return absl::UnavailableError(
       absl::StrCat("the program needs ", needed >> 20, " MiB, of which ",
                    options.free_bytes >> 20, " MiB are free now"));
+}
+
+// What the inputs take of each device at least: every one is split over all.
+int64_t CountLeastInputBytes(const v1::Program& program) {
+  hlo::HloModuleProto module;
+  if (!module.ParseFromString(program.hlo_module())) return 0;
+  int64_t bytes = 0;
+  for (const hlo::ShapeProto& shape :
+       module.host_program_shape().parameters()) {
+    bytes += pjrt::CountShapeBytes(shape);
+  }
+  return bytes / std::max(program.num_partitions(), 1);
 }
 
 }  // namespace
@@ -114,7 +127,7 @@ void Batch::RefuseReference(const absl::Status& status) {
 
 absl::Status Batch::RunSequences() {
   BenchmarkedPrograms loaded_programs = Compile(0, request_.programs_size());
-  const QuietPeriod quiet(options_.quiet, patience_, events_);
+  QuietPeriod quiet(options_.quiet, patience_, events_);
   RETURN_IF_ERROR(FitCompanions(loaded_programs));
   std::vector<BenchmarkedProgram*> programs(
       request_.programs_size());  // null: not there
@@ -218,6 +231,14 @@ absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Batch::Load(
   return BenchmarkedProgram::Load(client_, executables_, program);
 }
 
+v1::Outcome Batch::FindCompileOutcome(const v1::Program& program,
+                                      const absl::Status& status) const {
+  const bool may_be_others =
+      absl::IsResourceExhausted(status) && !options_.devices_share_memory &&
+      CountLeastInputBytes(program) <= options_.device_bytes;
+  return may_be_others ? v1::CRASHED : v1::COMPILE_FAILED;
+}
+
 Batch::BenchmarkedPrograms Batch::Compile(int begin, int end) {
   const CompilePeriod period(options_.quiet, events_);
   std::vector<std::unique_ptr<BenchmarkedProgram>> compiled(end - begin);
@@ -225,8 +246,9 @@ Batch::BenchmarkedPrograms Batch::Compile(int begin, int end) {
   const auto report = [&](int i) {
     const v1::Program& program = request_.programs(begin + i);
     if (!statuses[i].ok()) {
-      events_.Result(
-          MakeFailureRow(program.key(), v1::COMPILE_FAILED, statuses[i]));
+      events_.Result(MakeFailureRow(program.key(),
+                                    FindCompileOutcome(program, statuses[i]),
+                                    statuses[i]));
       compiled[i] = nullptr;
     } else if (program.compile_only()) {
       events_.Result(Row(*compiled[i]));
@@ -300,7 +322,7 @@ TimedProgram Batch::Open(std::unique_ptr<BenchmarkedProgram> loaded) {
 }
 
 void Batch::MeasureGroup(BenchmarkedPrograms loaded_programs) {
-  const QuietPeriod quiet(options_.quiet, patience_, events_);
+  QuietPeriod quiet(options_.quiet, patience_, events_);
   const int buffer_sets = ChooseBufferSets(loaded_programs);
   std::vector<TimedProgram> programs;
   for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
@@ -381,19 +403,20 @@ const Anchors* Batch::GetAnchors() {
   return anchors_.get();
 }
 
-void Batch::Time(std::vector<TimedProgram>& programs,
-                 const QuietPeriod& quiet) {
+void Batch::Time(std::vector<TimedProgram>& programs, QuietPeriod& quiet) {
   const TimingContext context{.protocol = protocol_,
                               .collectives = collective_timer_,
                               .events = events_,
                               .agreement = agreement_,
                               .anchors = GetAnchors(),
                               .progress = options_.progress,
+                              .caches = options_.caches,
                               .sensors = options_.sensors,
                               .kernels = options_.kernels,
                               .machine_notes = options_.machine_notes,
                               .device_id = client_.device_name(),
                               .protocol_version = request_.options().version()};
+  quiet.Begin();
   GroupTiming(context, quiet, programs).Run(request_.has_reference());
 }
 

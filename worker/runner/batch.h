@@ -11,10 +11,11 @@
 //
 // The memory that a program needs is compared with that of the device. More
 // than that is a row (OUT_OF_MEMORY); more than what is free right now is
-// transient, no row. A sequence (sequence.h) runs first, as a whole; then its
-// programs are timed, beside the timed_only programs. Its compile_only programs
-// are left out, because an earlier child died in them. Events before and after
-// each step tell the parent where a child died.
+// transient, no row. So is what an accelerator's compiler lacks. A sequence
+// (sequence.h) runs first, as a whole; then its programs are timed, beside the
+// timed_only programs. Its compile_only programs are left out, because an
+// earlier child died in them. Events before and after each step tell the parent
+// where a child died.
 // A member of a gang agrees with the others after every step that may fail on
 // one alone (agreement.h). It has no anchors, collectives of its own or
 // collectors: what these run, the others would have to run, too.
@@ -36,6 +37,7 @@
 #include "absl/status/status.h"
 #include "proto/v1/job.pb.h"
 #include "worker/collect/kernel_watch.h"
+#include "worker/devices/cache_sweep.h"
 #include "worker/devices/sensors.h"
 #include "worker/pjrt/client.h"
 #include "worker/runner/agreement.h"
@@ -62,6 +64,7 @@ struct BatchOptions {
   int64_t input_cache_bytes = int64_t{1} << 30;
   QuietMachine quiet;  // what it points to outlives the batch
   sandbox::ProgressPage* progress = nullptr;
+  devices::CacheSweep* caches = nullptr;      // null: they stay as they are
   const devices::Sensors* sensors = nullptr;  // null: there are none
   collect::KernelWatch* kernels = nullptr;    // null: nothing tells of kernels
   GangLine* gang = nullptr;        // to the other members; null: alone
@@ -107,6 +110,10 @@ class Batch {
       const std::vector<std::optional<pjrt::HostArray>>& reference);
   absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Load(
       const v1::Program& program) const;
+  // For MakeFailureRow. A compiler tries kernels on an accelerator: where it
+  // lacks memory, others may have it.
+  v1::Outcome FindCompileOutcome(const v1::Program& program,
+                                 const absl::Status& status) const;
   BenchmarkedPrograms Compile(int begin, int end);
   void MeasureInGroups(BenchmarkedPrograms loaded_programs);
   void MeasureGroup(BenchmarkedPrograms loaded_programs);
@@ -119,7 +126,7 @@ class Batch {
   // The program's row is this; it is not timed.
   void Fail(TimedProgram& program, v1::Outcome outcome,
             const absl::Status& status);
-  void Time(std::vector<TimedProgram>& programs, const QuietPeriod& quiet);
+  void Time(std::vector<TimedProgram>& programs, QuietPeriod& quiet);
   // Null where they cannot be had: the rows have none then.
   const Anchors* GetAnchors();
 

@@ -10,17 +10,6 @@
 #include "worker/timing/quality.h"
 
 namespace meshwright::worker::runner {
-namespace {
-
-// Heat and brakes; a cap of power is how a busy device runs.
-bool IsThrottled(const v1::DeviceSensors& sensors) {
-  return std::any_of(sensors.throttle_reasons().begin(),
-                     sensors.throttle_reasons().end(),
-                     [](const std::string& it) { return it != "power cap"; });
-}
-
-}  // namespace
-
 v1::ProfileResult MakeFailureRow(const std::string& key, v1::Outcome outcome,
                                  const absl::Status& status) {
   v1::ProfileResult result;
@@ -65,7 +54,10 @@ void GroupTiming::Run(bool together) {
       if (context_.kernels == nullptr) WriteRow(rounds, finished);
     }
   }
-  if (context_.kernels != nullptr) WatchKernels();
+  if (context_.kernels != nullptr) {
+    around_ = quiet_.LookAround();
+    WatchKernels();
+  }
   if (context_.progress != nullptr) context_.progress->EndRuns();
   for (int i = 0; i < count; ++i) WriteRow(rounds, i);
 }
@@ -73,6 +65,8 @@ void GroupTiming::Run(bool together) {
 absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
                                   const timing::Turn& turn) {
   const int count = static_cast<int>(programs_.size());
+  // Once a sample: what runs several times in it is of no weight in a step.
+  if (context_.caches != nullptr && !turn.warm_up) context_.caches->Run();
   const auto run_once = [&](int set) -> absl::StatusOr<timing::Sample> {
     absl::StatusOr<pjrt::Execution> run;
     if (turn.program >= count) {
@@ -144,10 +138,10 @@ void GroupTiming::WriteRow(const timing::RoundRobin& rounds, int number) {
   measurement.set_dropped_samples(summary.dropped);
   measurement.set_passes(rounds.passes(number));
   measurement.set_executions_per_sample(rounds.executions(number));
-  timing::JudgeQuality(summary, context_.protocol,
-                       {.other_load = quiet_.OtherLoad(),
-                        .throttled = IsThrottled(measurement.sensors())},
-                       measurement);
+  timing::Surroundings around =
+      around_.has_value() ? *around_ : quiet_.LookAround();
+  around.throttled |= devices::IsThrottled(measurement.sensors());
+  timing::JudgeQuality(summary, context_.protocol, around, measurement);
   collect::TakeOutLaunch(measurement);
   measurement.set_device_id(context_.device_id);
   measurement.set_protocol_version(context_.protocol_version);
@@ -166,6 +160,7 @@ void GroupTiming::AddAnchors(const timing::RoundRobin& rounds,
     v1::AnchorTime& anchor = *measurement.add_anchors();
     anchor.set_name(context_.anchors->name(i));
     anchor.set_minimum_ns(absl::ToInt64Nanoseconds(summary.minimum));
+    anchor.set_median_ns(absl::ToInt64Nanoseconds(summary.median));
   }
 }
 
@@ -180,9 +175,9 @@ void GroupTiming::AddCollectives(const BenchmarkedProgram& loaded,
         absl::Nanoseconds(collect::FindExposedCommunication(measurement));
   }
   const int64_t communication_ns = std::min(
-      absl::ToInt64Nanoseconds(communication.total), measurement.minimum_ns());
+      absl::ToInt64Nanoseconds(communication.total), measurement.median_ns());
   measurement.set_communication_ns(communication_ns);
-  measurement.set_compute_ns(measurement.minimum_ns() - communication_ns);
+  measurement.set_compute_ns(measurement.median_ns() - communication_ns);
   std::string state =
       absl::StrCat(devices::DescribeState(), context_.machine_notes);
   if (!communication.left_out.empty()) {

@@ -10,11 +10,13 @@
 #define MESHWRIGHT_WORKER_RUNNER_GROUP_TIMING_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "proto/v1/profile.pb.h"
 #include "worker/collect/kernel_watch.h"
+#include "worker/devices/cache_sweep.h"
 #include "worker/devices/sensors.h"
 #include "worker/runner/agreement.h"
 #include "worker/runner/anchors.h"
@@ -50,6 +52,7 @@ struct TimingContext {
   const Agreement& agreement;
   const Anchors* anchors = nullptr;
   sandbox::ProgressPage* progress = nullptr;
+  devices::CacheSweep* caches = nullptr;
   const devices::Sensors* sensors = nullptr;
   collect::KernelWatch* kernels = nullptr;
   std::string machine_notes;  // how the processors and memory are kept
@@ -82,6 +85,8 @@ class GroupTiming {
   const TimingContext& context_;
   const QuietPeriod& quiet_;
   std::vector<TimedProgram>& programs_;
+  // While they were timed; collecting comes later, and then the rows.
+  std::optional<timing::Surroundings> around_;
 };
 
 }  // namespace meshwright::worker::runner

@@ -1,9 +1,9 @@
 #include "worker/runner/quiet_period.h"
 
-#include <cmath>
+#include <algorithm>
 
-#include "absl/strings/str_cat.h"
-#include "worker/timing/quality.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -13,6 +13,10 @@ void SayWaiting(sandbox::EventWriter& events, std::string reason) {
   event.mutable_waiting()->set_reason(std::move(reason));
   events.Write(event);
 }
+
+// Of NVML's figures of use, and between two looks at them.
+constexpr absl::Duration kPeriod = absl::Seconds(1);
+constexpr absl::Duration kGlance = absl::Milliseconds(100);
 
 constexpr char kLocked[] = "another process times on these devices";
 
@@ -27,18 +31,46 @@ QuietPeriod::QuietPeriod(const QuietMachine& machine, Patience& patience,
             ->Exclude(machine_.lock_limit, [&] { SayWaiting(events, kLocked); })
             .ok();
   }
-  if (machine_.load != nullptr) {
-    const double share = machine_.load->WaitForCalm(
-        timing::kBusyShare, patience.left(), [&](double now) {
-          SayWaiting(
-              events,
-              absl::StrCat("the machine is busy: other processes use ",
-                           std::lround(100 * now), " % of its processors"));
-        });
-    patience.NoteWait(share <= timing::kBusyShare);
-  }
+  const bool has_processors = AwaitProcessors(patience.left(), events);
+  const bool has_devices = AwaitDevices(patience.left(), events);
+  patience.NoteWait(has_processors && has_devices);
   if (machine_.cores != nullptr) machine_.cores->Spin();
-  if (machine_.load != nullptr) machine_.load->Begin();
+  Begin();
+}
+
+bool QuietPeriod::AwaitProcessors(absl::Duration limit,
+                                  sandbox::EventWriter& events) {
+  if (machine_.load == nullptr) return true;
+  const double others =
+      machine_.load->WaitForCalm(machine_.busy_share, limit, [&](double now) {
+        const int count = machine_.load->processors();
+        SayWaiting(events,
+                   absl::StrFormat("the machine is busy: other processes use "
+                                   "%.1f of its %d processors",
+                                   now * count, count));
+      });
+  return others <= machine_.busy_share;
+}
+
+// Nothing of this process runs on the devices now. Where NVML does not know
+// whose their use is, it is that of others once the last period is over.
+bool QuietPeriod::AwaitDevices(absl::Duration limit,
+                               sandbox::EventWriter& events) {
+  if (machine_.sensors == nullptr) return true;
+  const absl::Time deadline = absl::Now() + std::max(limit, kPeriod);
+  for (bool first = true;; first = false) {
+    device_share_before_ =
+        machine_.sensors->ReadUseByOthers(absl::Now() - kPeriod)
+            .value_or(machine_.sensors->Read().utilization_percent() / 100.0);
+    const bool is_calm = device_share_before_ <= timing::kBusyShare;
+    if (is_calm || absl::Now() >= deadline) return is_calm;
+    if (first) {
+      SayWaiting(events,
+                 absl::StrFormat("the devices are busy: %.0f %% of one is used",
+                                 100 * device_share_before_));
+    }
+    absl::SleepFor(kGlance);
+  }
 }
 
 QuietPeriod::~QuietPeriod() {
@@ -46,9 +78,40 @@ QuietPeriod::~QuietPeriod() {
   if (machine_.lock != nullptr) machine_.lock->Release();
 }
 
-double QuietPeriod::OtherLoad() const {
-  if (!alone_) return 1;
-  return machine_.load == nullptr ? 0 : machine_.load->MeasureOtherShare();
+void QuietPeriod::Begin() {
+  begin_ = absl::Now();
+  if (machine_.sensors != nullptr) {
+    throttled_at_begin_ = devices::IsThrottled(machine_.sensors->Read());
+  }
+  if (machine_.heat != nullptr) heat_at_begin_ = machine_.heat->Count();
+  if (machine_.load != nullptr) machine_.load->Begin();
+}
+
+timing::Surroundings QuietPeriod::LookAround() const {
+  timing::Surroundings around;
+  if (!alone_) {
+    around.other_load = 1;
+  } else if (machine_.load != nullptr) {
+    around.other_load = machine_.load->MeasureOtherShare();
+    around.busy_share = machine_.busy_share;
+  }
+  if (machine_.heat != nullptr) {
+    around.throttled = machine_.heat->Count() > heat_at_begin_;
+  }
+  if (machine_.sensors != nullptr) {
+    around.sensors = machine_.sensors->Read();
+    around.throttled =
+        throttled_at_begin_ || devices::IsThrottled(*around.sensors);
+    const double share =
+        std::max(device_share_before_,
+                 machine_.sensors->ReadUseByOthers(begin_).value_or(0));
+    // Whichever is busier for what may be.
+    if (share / timing::kBusyShare > around.other_load / around.busy_share) {
+      around.other_load = share;
+      around.busy_share = timing::kBusyShare;
+    }
+  }
+  return around;
 }
 
 CompilePeriod::CompilePeriod(const QuietMachine& machine,

@@ -1,18 +1,21 @@
 // QuietPeriod: the devices and the machine to oneself while something is timed.
 //
-// Concept: takes the timing lock of the device group and waits a while for a
-// busy machine to calm down. It keeps the processors awake, and watches what
-// others use until it ends. Where it does not get what it waits for, it goes on
-// and says so: its rows are noisy.
+// Concept: takes the timing locks of the devices and waits a while for a busy
+// machine to calm down. It keeps the processors awake, and watches what others
+// use and what heat does until it ends. Where it does not get what it waits
+// for, it goes on and says so: its rows are noisy.
 // Ownership: borrows all it is given. Threads: one.
 #ifndef MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
 #define MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
 
 #include "absl/time/time.h"
+#include "worker/devices/heat_counter.h"
 #include "worker/devices/idle_spinner.h"
 #include "worker/devices/load_watch.h"
+#include "worker/devices/sensors.h"
 #include "worker/devices/timing_lock.h"
 #include "worker/sandbox/event_stream.h"
+#include "worker/timing/quality.h"
 
 namespace meshwright::worker::runner {
 
@@ -20,7 +23,10 @@ namespace meshwright::worker::runner {
 struct QuietMachine {
   devices::TimingLock* lock = nullptr;
   devices::LoadWatch* load = nullptr;
+  double busy_share = timing::kBusyShare;  // that others may have of it
   devices::IdleSpinner* cores = nullptr;
+  const devices::HeatCounter* heat = nullptr;  // of the processors
+  const devices::Sensors* sensors = nullptr;   // of accelerators
   // Another plan's whole group may be timed meanwhile.
   absl::Duration lock_limit = absl::Minutes(15);
   absl::Duration calm_limit = absl::Seconds(5);
@@ -49,13 +55,24 @@ class QuietPeriod {
   QuietPeriod(const QuietPeriod&) = delete;
   QuietPeriod& operator=(const QuietPeriod&) = delete;
 
-  // The share of the processors that others used since it began; 1 where
-  // another process times on the same devices.
-  double OtherLoad() const;
+  // Timing begins here: what others did meanwhile counts from now on, and not
+  // from when the inputs were made.
+  void Begin();
+  // What others used since then; all, where another process times on the same
+  // devices. Throttled is what was so then or is now.
+  timing::Surroundings LookAround() const;
 
  private:
+  // Whether others now use no more than they may.
+  bool AwaitProcessors(absl::Duration limit, sandbox::EventWriter& events);
+  bool AwaitDevices(absl::Duration limit, sandbox::EventWriter& events);
+
   const QuietMachine& machine_;
   bool alone_ = true;
+  absl::Time begin_;
+  double device_share_before_ = 0;  // of the devices, that others used
+  int64_t heat_at_begin_ = 0;
+  bool throttled_at_begin_ = false;
 };
 
 // Compiling: beside others that compile, not beside one that times.

@@ -22,7 +22,9 @@
 #include "base/status_macros.h"
 #include "worker/collect/find_collectors.h"
 #include "worker/collect/kernel_watch.h"
+#include "worker/devices/cache_sweep.h"
 #include "worker/devices/fingerprint.h"
+#include "worker/devices/heat_counter.h"
 #include "worker/devices/idle_spinner.h"
 #include "worker/devices/load_watch.h"
 #include "worker/devices/machine.h"
@@ -131,7 +133,7 @@ std::string PluginVersion(const pjrt::Plugin& plugin,
 // Null: a CPU, or the machine has no NVML.
 std::unique_ptr<devices::Sensors> OpenSensors(const pjrt::Client& client) {
   if (client.platform_name() == "cpu") return nullptr;
-  auto sensors = devices::Sensors::Open();
+  auto sensors = devices::Sensors::Open(client.resident_count());
   return sensors.ok() ? *std::move(sensors) : nullptr;
 }
 
@@ -155,6 +157,7 @@ absl::StatusOr<v1::DeviceFingerprint> MakeFingerprint(
   const auto bytes = client.DeviceMemoryBytes();
   if (bytes.ok()) fingerprint.set_memory_gib(devices::RoundToGib(*bytes));
   devices::DescribeDriver(fingerprint);
+  devices::DescribeLibraries(fingerprint, plugin.path());
   const auto sensors = OpenSensors(client);
   if (sensors != nullptr) sensors->Describe(fingerprint);
   return fingerprint;
@@ -245,16 +248,14 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
     ASSIGN_OR_RETURN(progress,
                      sandbox::ProgressPage::Open(*arguments.progress));
   }
-  ASSIGN_OR_RETURN(const auto lock,
-                   devices::TimingLock::Open(devices::NameTimingGroup(
-                       client->platform_name(),
-                       devices::NameFirstDevice(client->platform_name(),
-                                                client->device_name()))));
-  std::optional<devices::LoadWatch> load;
-  if (on_cpu) {
-    load.emplace(awake == nullptr ? std::vector<pid_t>()
-                                  : std::vector<pid_t>{awake->pid()});
-  }
+  ASSIGN_OR_RETURN(
+      const auto lock,
+      devices::TimingLock::Open(devices::NameTimingGroups(
+          client->platform_name(),
+          devices::NameDevices(client->platform_name(), client->device_name(),
+                               client->resident_count()))));
+  devices::LoadWatch load(awake == nullptr ? std::vector<pid_t>()
+                                           : std::vector<pid_t>{awake->pid()});
   const char* const calm = std::getenv("MESHWRIGHT_CALM_SECONDS");
   int64_t seconds = 0;
   if (calm != nullptr && absl::SimpleAtoi(calm, &seconds)) {
@@ -262,6 +263,9 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   }
   const auto sensors = OpenSensors(*client);
   options.sensors = sensors.get();
+  options.quiet.sensors = sensors.get();
+  const devices::HeatCounter heat;
+  if (on_cpu) options.quiet.heat = &heat;
   options.progress = progress.get();
   std::vector<std::string> notes;
   collect::KernelWatch kernels(
@@ -270,13 +274,18 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   for (const std::string& note : notes) std::cerr << note << "\n";
   options.executables_folder = arguments.executables;
   options.quiet.lock = lock.get();
-  options.quiet.load = load.has_value() ? &*load : nullptr;
+  options.quiet.load = &load;
+  options.quiet.busy_share = on_cpu ? timing::FindBusyShare(load.processors())
+                                    : timing::kBusyHostShare;
   options.quiet.cores = awake.get();
+  const auto caches = on_cpu ? devices::CacheSweep::Start() : nullptr;
+  options.caches = caches.get();
   options.machine_notes = absl::StrCat(
       awake == nullptr
           ? ""
           : absl::StrCat(", ", awake->count(), " cores kept awake"),
-      ", allocator ", NameAllocator());
+      caches == nullptr ? "" : ", caches swept", ", allocator ",
+      NameAllocator());
   return Batch(request, protocol, *client, options, events).Run();
 }
 

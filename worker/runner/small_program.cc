@@ -52,11 +52,11 @@ absl::StatusOr<std::vector<absl::Duration>> TimeBeyondLaunch(
     }));
   }
   const int last = static_cast<int>(programs.size()) - 1;
-  const absl::Duration launch = rounds.Summarize(last).minimum;
+  const absl::Duration launch = rounds.Summarize(last).median;
   std::vector<absl::Duration> times;
   for (int i = 0; i < last; ++i) {
     times.push_back(
-        std::max(rounds.Summarize(i).minimum - launch, absl::ZeroDuration()));
+        std::max(rounds.Summarize(i).median - launch, absl::ZeroDuration()));
   }
   return times;
 }

@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/installed_file.h"
 #include "base/private_folder.h"
 #include "base/status_macros.h"
 #include "worker/sandbox/child_process.h"
@@ -135,7 +136,8 @@ class BatchRun {
   absl::Status CheckKeys();
   absl::StatusOr<Ending> RunChild(const v1::RunnerRequest& rest);
   v1::RunnerEvent WithMeasures(const v1::RunnerEvent& event) const;
-  void Take(const v1::RunnerEvent& event, Ending& ending);
+  void Take(const v1::RunnerEvent& event, const ChildProcess& child,
+            Ending& ending);
   bool IsTriedAgain(const v1::ProfileResult& result);
   bool TakesTurns();
   bool IsLastDeath(const std::string& key, v1::Outcome outcome);
@@ -162,6 +164,7 @@ class BatchRun {
   bool ready_sent_ = false;
   bool compared_sent_ = false;
   bool one_by_one_ = false;  // compile serially in the next child
+  std::string alone_;        // the only program of the next child
   // Of the present child:
   std::optional<Started> started_;
   std::set<std::string> compiling_;  // in or through the compiler, no result
@@ -193,6 +196,7 @@ absl::Status BatchRun::Run() {
   while (true) {
     const v1::RunnerRequest rest = Rest();
     ASSIGN_OR_RETURN(const Ending ending, RunChild(rest));
+    const bool was_alone = !std::exchange(alone_, "").empty();
     if (ending.finished && !ending.error.empty()) {
       return ending.final ? absl::FailedPreconditionError(ending.error)
                           : absl::UnavailableError(ending.error);
@@ -202,7 +206,7 @@ absl::Status BatchRun::Run() {
       if (open_.empty()) break;
       return absl::UnavailableError(absl::StrCat("the runner ", Why(ending)));
     }
-    if (ending.finished && failed_) continue;
+    if (ending.finished && (failed_ || was_alone)) continue;
     RETURN_IF_ERROR(Blame(rest, ending));
     if (open_.empty()) break;
   }
@@ -228,7 +232,10 @@ v1::RunnerRequest BatchRun::Rest() const {
     return rest;
   }
   for (const v1::Program& program : request_.programs()) {
-    if (open_.contains(program.key())) *rest.add_programs() = program;
+    const bool is_left_out = !alone_.empty() && program.key() != alone_;
+    if (open_.contains(program.key()) && !is_left_out) {
+      *rest.add_programs() = program;
+    }
   }
   return rest;
 }
@@ -277,7 +284,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
                      child->Listen(deadline_, stop_.file()));
     if (heard.woken) return absl::CancelledError("the batch was stopped");
     ASSIGN_OR_RETURN(const auto events, parser.Feed(heard.results));
-    for (const v1::RunnerEvent& event : events) Take(event, ending);
+    for (const v1::RunnerEvent& event : events) Take(event, *child, ending);
     if (heard.late && TakesTurns()) continue;
     if (heard.late) {
       ending.late = true;
@@ -337,7 +344,18 @@ v1::RunnerEvent BatchRun::WithMeasures(const v1::RunnerEvent& event) const {
   return whole;
 }
 
-void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
+// What the child printed up to now says more of a failure than its row.
+v1::RunnerEvent WithLog(const v1::RunnerEvent& event,
+                        const ChildProcess& child) {
+  v1::RunnerEvent whole = event;
+  if (event.result().outcome() == v1::CRASHED) {
+    whole.mutable_result()->set_log(child.messages());
+  }
+  return whole;
+}
+
+void BatchRun::Take(const v1::RunnerEvent& event, const ChildProcess& child,
+                    Ending& ending) {
   switch (event.event_case()) {
     case v1::RunnerEvent::kReady:
       if (!std::exchange(ready_sent_, true)) on_event_(WithMeasures(event));
@@ -360,7 +378,7 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
       if (IsTriedAgain(event.result())) break;
       if (open_.erase(event.result().key()) > 0) {
         ++results_;
-        on_event_(event);
+        on_event_(WithLog(event, child));
       }
       break;
     case v1::RunnerEvent::kCompared:
@@ -431,6 +449,11 @@ absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
   }
   // A death may be the machine's fault; three are the program's.
   if (!ending.late && !IsLastDeath(guilty, ending.outcome)) {
+    // The others of its batch may have had the memory.
+    if (ending.outcome == v1::OUT_OF_MEMORY && !request_.has_sequence() &&
+        deaths_[{guilty, ending.outcome}] + 1 >= options_.maximum_crashes) {
+      alone_ = guilty;
+    }
     return absl::OkStatus();
   }
   v1::RunnerEvent event;
@@ -477,14 +500,9 @@ absl::StatusOr<std::string> FindRunner() {
       named != nullptr && *named != '\0') {
     return std::string(named);
   }
-  char path[4096];
-  const ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
-  if (size > 0) {
-    std::string runner(path, size);
-    runner.resize(runner.rfind('/') + 1);
-    runner += "meshwright-runner";
-    if (access(runner.c_str(), X_OK) == 0) return runner;
-  }
+  const std::optional<std::string> runner =
+      base::FindInstalled("meshwright-runner");
+  if (runner.has_value() && access(runner->c_str(), X_OK) == 0) return *runner;
   return absl::NotFoundError(
       "meshwright-runner is not beside this program; set MESHWRIGHT_RUNNER to "
       "its path");

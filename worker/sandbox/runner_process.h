@@ -5,11 +5,12 @@
 // event). A new child takes those that have no result yet. The third child that
 // dies in a program gives it its row, with the reason; one that hangs is
 // timed_out at once. Death by SIGKILL is no crash: the program is out of memory
-// where the memory group's limit was met. Elsewhere the machine had no memory
-// left, or a person did it; that is transient. Programs compile in parallel.
-// When a child dies with several in the compiler, the next one compiles one by
-// one, so that the guilty one is known. A sequence is run again without the
-// program that a child died in and without what reads what that one makes.
+// where the memory group's limit was met, the last time with nothing else in
+// the child. Elsewhere the machine had no memory left, or a person did it; that
+// is transient. Programs compile in parallel. When a child dies with several in
+// the compiler, the next one compiles one by one, so that the guilty one is
+// known. A sequence is run again without the program that a child died in and
+// without what reads what that one makes.
 //
 //   spawn ─▶ Ready ─▶ Started/Result ... ─▶ Finished ─▶ done
 //     ▲                    │ death, deadline
@@ -76,7 +77,7 @@ absl::Status RunBatch(const v1::RunnerRequest& request,
 // Removes the job folders of workers that were killed; their number.
 int SweepJobFolders();
 
-// $MESHWRIGHT_RUNNER, or meshwright-runner beside this program's file.
+// $MESHWRIGHT_RUNNER, or meshwright-runner that came with this program.
 absl::StatusOr<std::string> FindRunner();
 
 }  // namespace meshwright::worker::sandbox

@@ -14,10 +14,10 @@ struct Protocol {
   int warm_up_runs = 1;  // before every sample
   int minimum_samples = 12;
   // A program is sampled at least this long. The shorter it is, the more its
-  // runs differ by how fast threads wake, and the more are needed until one met
-  // no delay. At most kMaxSamples all the same.
+  // runs differ by how fast threads wake, and the more are needed. At most
+  // kMaxSamples all the same.
   absl::Duration minimum_time = absl::Milliseconds(250);
-  // No more once minimum_time is over, whether the minimum is believed or not.
+  // No more once minimum_time is over, whether the median is sure or not.
   int maximum_samples = 60;
   // A sample lasts at least this long: shorter programs are executed several
   // times per sample, because one run of theirs is mostly the launch's noise.
@@ -29,9 +29,9 @@ struct Protocol {
   // of its group. A slower one keeps the samples of that pass and gets no more.
   // 0: never.
   double dynamic_limit_ratio = 0;
-  // The minimum is believed once a second sample comes this near to it.
-  double stable_within = 0.01;
-  // Programs whose minima are this near to each other are timed again.
+  // The median is sure once its standard error is this share of it.
+  double sure_within = 0.015;
+  // Programs whose medians are this near to each other are timed again.
   double tie_within = 0.01;
   int tie_passes = 6;
   // A sample is of a slow period when its CPU time per wall time is below this

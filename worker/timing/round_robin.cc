@@ -110,7 +110,7 @@ void RoundRobin::EndPass() {
     if (protocol_.dynamic_limit_ratio <= 0 || state.samples.size() == 0) {
       continue;
     }
-    best = std::min(best, state.samples.Summarize(0).minimum);
+    best = std::min(best, state.samples.Summarize(0).median);
   }
   for (const int program : order_) {
     State& state = states_[program];
@@ -135,18 +135,18 @@ void RoundRobin::FinishUntied() {
                    [&](int it) { return may_finish(states_[it]); })) {
     return;
   }
-  std::vector<absl::Duration> minima;
+  std::vector<absl::Duration> medians;
   for (size_t i = 0; i < states_.size(); ++i) {
-    minima.push_back(states_[i].companion || states_[i].samples.size() == 0
-                         ? absl::InfiniteDuration()
-                         : Summarize(static_cast<int>(i)).minimum);
+    medians.push_back(states_[i].companion || states_[i].samples.size() == 0
+                          ? absl::InfiniteDuration()
+                          : Summarize(static_cast<int>(i)).median);
   }
-  std::vector<absl::Duration> sorted = minima;
+  std::vector<absl::Duration> sorted = medians;
   std::sort(sorted.begin(), sorted.end());
   for (const int program : order_) {
     if (!may_finish(states_[program])) continue;
     // The neighbours of its own place: the next faster and the next slower.
-    const absl::Duration own = minima[program];
+    const absl::Duration own = medians[program];
     const auto at = std::lower_bound(sorted.begin(), sorted.end(), own);
     const bool slower_ties =
         at + 1 != sorted.end() && *(at + 1) <= (1 + protocol_.tie_within) * own;
@@ -177,28 +177,27 @@ bool RoundRobin::IsContent(const State& state, absl::Duration best) const {
   // Summaries sort all samples; most passes need none.
   if (!enough && !first) return false;
   const Summary summary = state.samples.Summarize(protocol_.slow_share);
-  if (first && summary.minimum > protocol_.dynamic_limit_ratio * best) {
+  if (first && summary.median > protocol_.dynamic_limit_ratio * best) {
     return true;
   }
   return enough &&
          static_cast<int>(summary.kept.size()) >= protocol_.minimum_samples &&
-         summary.second_smallest <=
-             (1 + protocol_.stable_within) * summary.minimum;
+         summary.error <= protocol_.sure_within;
 }
 
 bool RoundRobin::ReopenTies() {
   if (together_) return false;
   bool reopened = false;
-  std::vector<std::pair<absl::Duration, int>> minima;
+  std::vector<std::pair<absl::Duration, int>> medians;
   for (size_t i = 0; i < states_.size(); ++i) {
     const State& state = states_[i];
     if (state.abandoned || state.companion || state.samples.size() == 0) {
       continue;
     }
-    minima.emplace_back(Summarize(static_cast<int>(i)).minimum,
-                        static_cast<int>(i));
+    medians.emplace_back(Summarize(static_cast<int>(i)).median,
+                         static_cast<int>(i));
   }
-  std::sort(minima.begin(), minima.end());
+  std::sort(medians.begin(), medians.end());
   const auto reopen = [&](int program) {
     State& state = states_[program];
     if (state.tied_once || OutOfBudget(state) ||
@@ -210,12 +209,12 @@ bool RoundRobin::ReopenTies() {
     state.content = false;
     reopened = true;
   };
-  for (size_t i = 0; i + 1 < minima.size(); ++i) {
-    if (minima[i + 1].first > (1 + protocol_.tie_within) * minima[i].first) {
+  for (size_t i = 0; i + 1 < medians.size(); ++i) {
+    if (medians[i + 1].first > (1 + protocol_.tie_within) * medians[i].first) {
       continue;
     }
-    reopen(minima[i].second);
-    reopen(minima[i + 1].second);
+    reopen(medians[i].second);
+    reopen(medians[i + 1].second);
   }
   return reopened;
 }

@@ -3,21 +3,21 @@
 // Concept: the programs of a group take turns. A slow period of the machine
 // thus hits all of them, and near-equal ones are compared fairly. A turn is
 // some runs to warm up and one that is recorded. Sets of input buffers rotate
-// by run. The program's own instructions and temporaries are warm then, as in a
-// step of equal layers. Its data is not, because no step leaves it in the
-// caches. A pass is one turn of every program that is not yet content. The
-// order of a pass rotates and turns round, so that no program always follows
-// the same one.
+// by run. The program's own instructions and pages are warm then, as in a step
+// of equal layers. Its data is not, because no step leaves it in the caches:
+// the caller may empty them before a run that is recorded. A pass is one turn
+// of every program that is not yet content. The order of a pass rotates and
+// turns round, so that no program always follows the same one.
 //
-//   content = (enough samples over enough time, and the minimum met twice)
+//   content = (enough samples over enough time, and the median sure)
 //             or the most samples taken or the time budget spent
 //             or far slower than the best after one pass (dynamic limit)
 //
 // A companion is content when all others are, however many samples it has. It
 // shows how fast the machine was while they ran. So it ends neither before them
 // nor after, when nothing else is in the caches. Together, none ends before all
-// are content: of more samples a smaller minimum is to be expected. Else, when
-// all are content, those whose minima nearly tie get further passes, once. A
+// are content, so that all meet the same minutes. Else, when all are content,
+// those whose medians nearly tie get further passes, once. A
 // program that is content and ties with none is finished at once. Nothing here
 // reads a clock: the caller asks Next() and gives Execute() what runs a program
 // once and says how long that took.

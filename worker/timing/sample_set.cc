@@ -1,9 +1,13 @@
 #include "worker/timing/sample_set.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace meshwright::worker::timing {
 namespace {
+
+// As profiledb/store/row_time.h, kMedianErrorOfMad.
+constexpr double kErrorOfMad = 1.858;
 
 double CpuShare(const Sample& sample) {
   if (sample.wall <= absl::ZeroDuration()) return 0;
@@ -36,12 +40,16 @@ Summary SampleSet::Summarize(double slow_share) const {
   std::vector<absl::Duration> sorted = summary.kept;
   std::sort(sorted.begin(), sorted.end());
   summary.minimum = sorted[0];
-  summary.second_smallest = sorted[sorted.size() > 1 ? 1 : 0];
   summary.median = Median(sorted);
   for (absl::Duration& value : sorted) {
     value = absl::AbsDuration(value - summary.median);
   }
   summary.mad = Median(std::move(sorted));
+  if (summary.median > absl::ZeroDuration()) {
+    summary.error = kErrorOfMad *
+                    absl::FDivDuration(summary.mad, summary.median) /
+                    std::sqrt(static_cast<double>(summary.kept.size()));
+  }
   return summary;
 }
 

@@ -20,12 +20,11 @@ struct Sample {
 };
 
 struct Summary {
-  // Zero without samples. The second smallest equals the minimum if there is
-  // but one.
+  // Zero without samples.
   absl::Duration minimum;
-  absl::Duration second_smallest;
   absl::Duration median;
   absl::Duration mad;                // median of |sample - median|
+  double error = 0;                  // standard error of the median, a share
   std::vector<absl::Duration> kept;  // in the order they were taken
   int dropped = 0;
 };

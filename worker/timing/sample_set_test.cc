@@ -23,10 +23,15 @@ TEST(SampleSetTest, MinimumMedianAndDeviation) {
   const Summary summary =
       MakeSamples({{5, 5}, {1, 1}, {9, 9}, {2, 2}}).Summarize(0.8);
   EXPECT_EQ(summary.minimum, absl::Milliseconds(1));
-  EXPECT_EQ(summary.second_smallest, absl::Milliseconds(2));
   EXPECT_EQ(summary.median, absl::Microseconds(3500));
   EXPECT_EQ(summary.mad, absl::Milliseconds(2));  // of 2.5, 1.5, 1.5, 5.5
+  // 1.858 * 2 / 3.5 / 2: half as sure as a median of four times the samples.
+  EXPECT_NEAR(summary.error, 0.531, 0.001);
   EXPECT_EQ(summary.dropped, 0);
+}
+
+TEST(SampleSetTest, EqualSamplesAreSure) {
+  EXPECT_EQ(MakeSamples({{5, 5}, {5, 5}}).Summarize(0.8).error, 0);
 }
 
 TEST(SampleSetTest, SlowPeriodIsSetAside) {
