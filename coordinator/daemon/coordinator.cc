@@ -92,6 +92,7 @@ struct Coordinator::Server {
              "streams open and no more; ask again when one has ended, or get "
              "the plan now and then"),
         runner({.clock = dependencies.clock,
+                .steady = &steady,
                 .plans = dependencies.plans != nullptr ? dependencies.plans
                                                        : &own_plans,
                 .profiles = dependencies.profiles,
@@ -104,9 +105,11 @@ struct Coordinator::Server {
 
   // Leads or follows, as the leadership says; about once a second.
   void FollowLeadership();
+  // Workers of a coordinator that does not lead go on elsewhere.
+  void ReleaseWorkers();
 
   Dependencies dependencies;
-  // Leases are spans of time: a clock that is set ends none.
+  // Leases and pauses are spans of time: a clock that is set ends none.
   base::SteadyClock steady;
   std::string address;
   std::atomic<bool> draining = false;
@@ -137,6 +140,7 @@ struct Coordinator::Server {
   std::unique_ptr<grpc::Service> admin;
   std::unique_ptr<grpc::Server> grpc_server;
   std::unique_ptr<Ticker> renewer;
+  std::unique_ptr<Ticker> plan_ticker;
   std::unique_ptr<Ticker> ticker;
   std::unique_ptr<metrics::Exporter> exporter;
   std::unique_ptr<dashboard::Dashboard> dashboard;
@@ -152,7 +156,7 @@ void Coordinator::Server::FollowLeadership() {
     if (status.ok()) led = epoch;
   } else {
     // Workers first: a job that ends with its plan would cancel its leases.
-    queue.ReleaseWorkers(leads);
+    ReleaseWorkers();
     if (led.value != 0) runner.Follow();
     led = store::Epoch();
     runner.feed().NotifyAll();  // the news are the leader's
@@ -160,6 +164,12 @@ void Coordinator::Server::FollowLeadership() {
   if (!status.ok()) {
     base::LogWarning("coordinator: plans of others wait: ", status.message());
   }
+}
+
+void Coordinator::Server::ReleaseWorkers() {
+  if (leadership == nullptr) return;
+  const absl::Status leads = leadership->CheckLeads("takes workers");
+  if (!leads.ok()) queue.ReleaseWorkers(leads);
 }
 
 Coordinator::Coordinator(Dependencies dependencies)
@@ -203,12 +213,11 @@ absl::Status Coordinator::Start() {
   server_->planning = service::NewPlanningService(context);
   server_->resharding = service::NewReshardingService(context);
   server_->plans = service::NewPlansService(context, given.questions);
-  server_->profiles = service::NewProfilesService(
-      context, given.limits.import_bytes, given.questions);
-  server_->modules = service::NewModulesService(server_->dependencies.profiles,
-                                                &server_->calls, guard);
-  server_->workers =
-      service::NewWorkersService(&server_->queue, guard, leadership);
+  server_->profiles =
+      service::NewProfilesService(context, given.limits, given.questions);
+  server_->modules = service::NewModulesService(context, given.limits);
+  server_->workers = service::NewWorkersService(
+      &server_->queue, guard, leadership, given.limits.stream_idle);
   server_->admin = service::NewAdminService(context, given.store);
 
   grpc::ServerBuilder builder;
@@ -228,7 +237,14 @@ absl::Status Coordinator::Start() {
   builder.RegisterService(server_->modules.get());
   builder.RegisterService(server_->workers.get());
   builder.RegisterService(server_->admin.get());
-  if (given.figures != nullptr) service::ObserveRpcs(given.figures, &builder);
+  service::AdmittedFunction admitted;
+  if (given.audit != nullptr) {
+    admitted = [guard](const grpc::ServerContextBase& call,
+                       const std::string& path) {
+      guard->RecordAdmitted(service::DescribeCall(call, path));
+    };
+  }
+  service::InterceptRpcs(given.figures, std::move(admitted), &builder);
   server_->grpc_server = builder.BuildAndStart();
   if (server_->grpc_server == nullptr) {
     return absl::AlreadyExistsError(
@@ -279,13 +295,19 @@ absl::Status Coordinator::Start() {
       }
     });
   }
-  server_->ticker = std::make_unique<Ticker>([this, seconds = 0]() mutable {
-    server_->FollowLeadership();
+  // Plans ask the database, which may not answer. Leases end all the same, and
+  // whoever watches this process hears of it.
+  server_->plan_ticker =
+      std::make_unique<Ticker>([this, seconds = 0]() mutable {
+        server_->FollowLeadership();
+        server_->runner.Tick();
+        if (++seconds % kSecondsBetweenChecks == 0) {
+          server_->runner.feed().NotifyAll();
+        }
+      });
+  server_->ticker = std::make_unique<Ticker>([this] {
+    server_->ReleaseWorkers();
     server_->queue.Tick();
-    server_->runner.Tick();
-    if (++seconds % kSecondsBetweenChecks == 0) {
-      server_->runner.feed().NotifyAll();
-    }
     if (server_->dependencies.alive) server_->dependencies.alive();
   });
   service::SetServing(true, server_->grpc_server.get());
@@ -317,6 +339,7 @@ void Coordinator::Stop() {
   server_->exporter.reset();
   server_->dashboard.reset();
   server_->ticker.reset();
+  server_->plan_ticker.reset();
   server_->renewer.reset();
   server_->queue.HandOver();
   server_->runner.Stop();

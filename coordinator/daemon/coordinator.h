@@ -79,8 +79,9 @@ class Coordinator {
     // Where people look at the dashboard (HOST:PORT), protected as the first
     // address is; empty: nowhere.
     std::string dashboard_address;
-    // Called about once a second, after the queue and the plans were looked
-    // after: a coordinator that hangs stops calling. Empty: nobody is.
+    // Called about once a second, after the queue was looked after: a
+    // coordinator that hangs stops calling, and one whose database hangs goes
+    // on. Empty: nobody is.
     std::function<void()> alive;
     jobs::JobQueue::Options queue;
     resharding::AnswerCache::Options reshardings;

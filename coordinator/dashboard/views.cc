@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "base/enum_words.h"
 
 namespace meshwright::dashboard {
 namespace {
@@ -15,12 +16,6 @@ constexpr double kSeenStep = 5;
 template <typename Enum>
 std::string NameOf(const std::string& (*name)(Enum), Enum value) {
   return absl::AsciiStrToLower(name(value));
-}
-
-std::string NameQuality(v1::Quality quality) {
-  return quality == v1::QUALITY_UNSPECIFIED
-             ? "unknown"
-             : NameOf(v1::Quality_Name<v1::Quality>, quality);
 }
 
 Json ViewTime(int64_t unix_ns) {
@@ -120,7 +115,7 @@ Json ViewPlan(const v1::PlanRecord& record) {
   const v1::PlanPrediction& predicted = plan.predicted();
   view["plan"] = {
       {"feasible", plan.feasible()},
-      {"quality", NameQuality(plan.quality())},
+      {"quality", base::LowerName(v1::Quality_Name(plan.quality()))},
       {"step_seconds", ViewPositive(predicted.step_seconds())},
       {"compute_seconds", predicted.compute_seconds()},
       {"communication_seconds", predicted.communication_seconds()},
@@ -213,7 +208,8 @@ Json ViewStore(const std::optional<SurveyCount>& survey) {
   view["qualities"] = Json::object();
   int64_t row_bytes = 0;
   for (const auto& [quality, counted] : statistics.measured) {
-    view["qualities"][NameQuality(quality)] = counted.rows;
+    view["qualities"][base::LowerName(v1::Quality_Name(quality))] =
+        counted.rows;
     row_bytes += counted.bytes;
   }
   view["row_bytes"] = row_bytes;
@@ -231,7 +227,7 @@ Json ViewQuality(const std::optional<SurveyCount>& survey,
     for (const auto& [day, qualities] : survey->figures.days) {
       Json rows = {{"day", day * 86400}};
       for (const auto& [quality, count] : qualities) {
-        rows[NameQuality(quality)] = count;
+        rows[base::LowerName(v1::Quality_Name(quality))] = count;
       }
       view["days"].push_back(std::move(rows));
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coordinator/estimation/noise_interval.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::estimation {
 namespace {
@@ -82,11 +83,12 @@ void AddLinkTimes(const space::Mesh& mesh, const base::Links& links,
   const Rescaling same{.from = mesh, .to = mesh, .links = links};
   const int64_t communication = std::llround(
       CommunicationSeconds(it, same, links, true) * kNanosecondsPerSecond);
-  it.set_minimum_ns(it.minimum_ns() - it.communication_ns() + communication);
-  it.set_median_ns(it.median_ns() + communication);
+  const int64_t more = communication - it.communication_ns();
+  it.set_median_ns(store::GetTimeNs(it) + more);
+  it.set_minimum_ns(it.minimum_ns() + more);
   it.set_communication_ns(communication);
-  for (int64_t& sample : *it.mutable_samples_ns()) sample += communication;
-  for (int64_t& time : *it.mutable_quantiles_ns()) time += communication;
+  for (int64_t& sample : *it.mutable_samples_ns()) sample += more;
+  for (int64_t& time : *it.mutable_quantiles_ns()) time += more;
   it.set_estimate_error_ns(std::max<int64_t>(
       1,
       std::llround(kScalingUncertainty * static_cast<double>(communication))));
@@ -97,7 +99,7 @@ v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
                                      const Rescaling& rescaling) {
   const auto communication = static_cast<double>(measured.communication_ns());
   const double compute =
-      static_cast<double>(measured.minimum_ns()) - communication;
+      static_cast<double>(store::GetTimeNs(measured)) - communication;
   const double scaled_compute = compute * DivideOrOne(to.total(), from.total());
   double scaled_communication = 0;
   if (rescaling.links.has_value()) {
@@ -114,7 +116,7 @@ v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
   const double total = scaled_compute + scaled_communication;
   const double spread =
       EstimateNoiseNs(measured) *
-      DivideOrOne(total, static_cast<double>(measured.minimum_ns()));
+      DivideOrOne(total, static_cast<double>(store::GetTimeNs(measured)));
   const double uncertainty =
       kScalingUncertainty * (std::abs(scaled_compute - compute) +
                              std::abs(scaled_communication - communication));

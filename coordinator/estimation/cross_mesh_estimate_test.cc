@@ -111,10 +111,11 @@ TEST(EstimateAcrossMeshesTest, OfSeveralAxesTheMostExpensiveCounts) {
 
 TEST(EstimateAcrossMeshesTest, TheSpreadOfWhatWasMeasuredIsKept) {
   v1::Measurement row = Row("all-reduce", 1 << 20, 2);
-  for (int i = 0; i < 12; ++i) row.add_samples_ns(1'000'000 + 20'000 * i);
+  for (int i = 0; i < 16; ++i) row.add_samples_ns(1'000'000);
+  row.set_mad_ns(40'000);
   EXPECT_EQ(EstimateAcrossMeshes(row, kWhole, kWhole, {{2}, {2}, {}})
                 .estimate_error_ns(),
-            80'000);
+            std::llround(1.645 * 1.414 * 1.858 * 10'000));
 }
 
 // Four devices do half of what two do each, where everything is divided.

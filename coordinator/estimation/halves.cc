@@ -10,6 +10,7 @@
 #include "coordinator/estimation/measured_cost.h"
 #include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/space/configurations/switches.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::estimation {
 namespace {
@@ -252,7 +253,7 @@ std::optional<Estimate> Halves::Sum(SegmentTypeId type, int configuration,
       return std::nullopt;
     }
     sum.time += std::chrono::nanoseconds(
-        row->second.measurement().minimum_ns() * it.trips);
+        store::GetTimeNs(row->second.measurement()) * it.trips);
   }
   return sum;
 }

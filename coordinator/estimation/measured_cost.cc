@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coordinator/estimation/noise_interval.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::estimation {
 namespace {
@@ -21,8 +22,8 @@ const v1::ProfileResult* FindMeasuredRow(const space::ProfileSpace& space,
   return &found->second;
 }
 
-problem::Picoseconds GetMinimumTime(const v1::Measurement& measurement) {
-  return problem::Picoseconds(measurement.minimum_ns() *
+problem::Picoseconds GetTime(const v1::Measurement& measurement) {
+  return problem::Picoseconds(store::GetTimeNs(measurement) *
                               kPicosecondsPerNanosecond);
 }
 
@@ -45,7 +46,7 @@ std::optional<problem::Config> FindMeasuredCost(
   if (result == nullptr) return std::nullopt;
   const v1::Measurement& measurement = result->measurement();
   double nanoseconds =
-      configuration.weight * static_cast<double>(measurement.minimum_ns());
+      configuration.weight * static_cast<double>(store::GetTimeNs(measurement));
   IndependentNoise noise;
   noise.Add(configuration.weight * EstimateNoiseNs(measurement));
   for (const space::Correction& correction : configuration.corrections) {
@@ -53,12 +54,12 @@ std::optional<problem::Config> FindMeasuredCost(
         FindMeasuredRow(space, results, correction.program);
     if (other == nullptr) return std::nullopt;
     nanoseconds += correction.weight *
-                   static_cast<double>(other->measurement().minimum_ns());
+                   static_cast<double>(store::GetTimeNs(other->measurement()));
     noise.Add(correction.weight * EstimateNoiseNs(other->measurement()));
   }
   // The difference of two noisy times must not make a loop free.
-  nanoseconds = std::clamp(nanoseconds,
-                           static_cast<double>(measurement.minimum_ns()), 1e15);
+  nanoseconds = std::clamp(
+      nanoseconds, static_cast<double>(store::GetTimeNs(measurement)), 1e15);
   config.time = problem::Picoseconds(static_cast<int64_t>(nanoseconds) *
                                      kPicosecondsPerNanosecond);
   config.noise = noise.Around(config.time);

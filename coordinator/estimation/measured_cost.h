@@ -19,7 +19,7 @@ const v1::ProfileResult* FindMeasuredRow(const space::ProfileSpace& space,
                                          const store::Results& results,
                                          space::ProgramId program);
 
-problem::Picoseconds GetMinimumTime(const v1::Measurement& measurement);
+problem::Picoseconds GetTime(const v1::Measurement& measurement);
 
 // The bytes that follow from the graph; no time.
 problem::Config KeepBytesOnly(const space::Configuration& configuration);

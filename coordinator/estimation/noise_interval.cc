@@ -2,22 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+
+#include "profiledb/store/row_time.h"
+#include "profiledb/store/samples.h"
 
 namespace meshwright::estimation {
 
 double EstimateNoiseNs(const v1::Measurement& measurement) {
-  const double minimum = static_cast<double>(measurement.minimum_ns());
   if (measurement.estimate_error_ns() > 0) {
     return static_cast<double>(measurement.estimate_error_ns());
   }
-  if (measurement.samples_ns().empty()) return 0;
-  if (measurement.samples_ns_size() < kRank) return kFewSamples * minimum;
-  std::vector<int64_t> samples(measurement.samples_ns().begin(),
-                               measurement.samples_ns().end());
-  const auto kth = samples.begin() + kRank - 1;
-  std::nth_element(samples.begin(), kth, samples.end());
-  return std::max(static_cast<double>(*kth) - minimum, kResolution * minimum);
+  const auto time = static_cast<double>(store::GetTimeNs(measurement));
+  const auto spread = static_cast<double>(measurement.spread_ns());
+  const int64_t samples = store::CountSamples(measurement);
+  if (samples == 0) return 0;
+  if (samples < kEnoughSamples) return std::max(kFewSamples * time, spread);
+  return std::max({kNineOfTen * store::EstimateTimeErrorNs(measurement),
+                   kResolution * time, spread});
 }
 
 problem::NoiseInterval IndependentNoise::Around(

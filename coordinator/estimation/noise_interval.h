@@ -1,22 +1,20 @@
 // NoiseInterval: how sure a measured time is.
 //
-// Concept: a plan counts the minimum of a program's samples. Were it measured
-// again on equal hardware, old and new samples would be two equal batches. The
-// new minimum is above the k-th smallest of the old samples only if the k
-// smallest of both together are all old. That has a chance of about 2^-k,
-// whatever the distribution. The same holds below it, with the spacing of the
-// new samples. So with k = kRank
+// Concept: a plan counts the median of a program's samples. Were it measured
+// again on equal hardware, old and new samples would be two equal batches, and
+// the difference of their medians has the standard error of one times the root
+// of two. So the noise, either way, is
 //
-//     noise = (k-th smallest sample) - (smallest sample), either way
+//     kNineOfTen x (standard error of the median)
 //
-// holds the new minimum nine times of ten if delays only add to a time (a
-// normal distribution: four times of five). Samples of one batch do not know
-// how batches differ: the noise is at least kResolution of the time, the
-// resolution of the measuring protocol. A row of fewer than kRank samples has
-// kFewSamples of its time; a row without samples counts as exact (no device
+// which holds the new median nine times of ten. Samples of one batch do not
+// know how batches differ. So the noise is at least the spread of the key's
+// measurements, where it has several. It is at least kResolution of the time,
+// the resolution of the measuring protocol. A row of fewer than kEnoughSamples
+// has kFewSamples of its time; a row without samples counts as exact (no device
 // wrote it). An estimated row states its own error.
-// In → Out: a measurement → the noise of its minimum.
-// Source: docs/decisions/measuring.md; order statistics.
+// In → Out: a measurement → the noise of its time.
+// Source: docs/decisions/measuring.md; profiledb/store/row_time.h.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_NOISE_INTERVAL_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_NOISE_INTERVAL_H_
 
@@ -25,7 +23,8 @@
 
 namespace meshwright::estimation {
 
-inline constexpr int kRank = 5;
+inline constexpr double kNineOfTen = 1.645 * 1.414;  // of a normal one
+inline constexpr int kEnoughSamples = 5;
 inline constexpr double kResolution = 0.01;
 inline constexpr double kFewSamples = 0.1;
 

@@ -75,7 +75,7 @@ problem::Table SegmentTables::BuildBoundaryTable(SegmentIndex from,
           entry.reset();
           break;
         }
-        *entry += GetMinimumTime(row->measurement()) * trips;
+        *entry += GetTime(row->measurement()) * trips;
         noise.Add(EstimateNoiseNs(row->measurement()) *
                   static_cast<double>(trips));
       }

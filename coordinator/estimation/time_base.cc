@@ -4,15 +4,34 @@
 #include <cmath>
 #include <vector>
 
+#include "profiledb/store/row_time.h"
+
 namespace meshwright::estimation {
+namespace {
+
+// Its picoseconds fit into 64 bits.
+constexpr double kMaxNanoseconds = 1e15;
+
+}  // namespace
 
 TimeBase FindAnchorTime(const v1::Measurement& measurement) {
   for (const v1::AnchorTime& anchor : measurement.anchors()) {
-    if (anchor.name() == kSpeedAnchor && anchor.minimum_ns() > 0) {
-      return anchor.minimum_ns();
+    if (anchor.name() == kSpeedAnchor && store::GetTimeNs(anchor) > 0) {
+      return store::GetTimeNs(anchor);
     }
   }
   return std::nullopt;
+}
+
+TimeBase FindFastestAnchor(const store::Results& rows) {
+  TimeBase fastest;
+  for (const auto& [key, row] : rows) {
+    if (row.outcome() != v1::MEASURED) continue;
+    const TimeBase own = FindAnchorTime(row.measurement());
+    if (!own.has_value()) continue;
+    fastest = std::min(fastest.value_or(*own), *own);
+  }
+  return fastest;
 }
 
 bool IsOfSlowPeriod(const TimeBase& fastest,
@@ -44,23 +63,27 @@ double FindTimeBaseFactor(const TimeBase& base,
                     1 / kMaxTimeBaseFactor, kMaxTimeBaseFactor);
 }
 
-void BringToTimeBase(const TimeBase& base, v1::ProfileResult& row) {
-  if (row.outcome() != v1::MEASURED) return;
-  v1::Measurement& it = *row.mutable_measurement();
-  const double factor = FindTimeBaseFactor(base, it);
+void ScaleTimes(double factor, v1::Measurement& it) {
   if (factor == 1) return;
   const auto scale = [&](int64_t nanoseconds) -> int64_t {
-    return std::llround(static_cast<double>(nanoseconds) * factor);
+    return std::llround(
+        std::min(static_cast<double>(nanoseconds) * factor, kMaxNanoseconds));
   };
   it.set_minimum_ns(scale(it.minimum_ns()));
   it.set_median_ns(scale(it.median_ns()));
   it.set_mad_ns(scale(it.mad_ns()));
-  it.set_communication_ns(
-      std::min(scale(it.communication_ns()), it.minimum_ns()));
-  it.set_compute_ns(it.minimum_ns() - it.communication_ns());
+  const int64_t time = store::GetTimeNs(it);
+  it.set_communication_ns(std::min(scale(it.communication_ns()), time));
+  it.set_compute_ns(time - it.communication_ns());
   it.set_spread_ns(scale(it.spread_ns()));
   for (int64_t& sample : *it.mutable_samples_ns()) sample = scale(sample);
   for (int64_t& time : *it.mutable_quantiles_ns()) time = scale(time);
+}
+
+void BringToTimeBase(const TimeBase& base, v1::ProfileResult& row) {
+  if (row.outcome() != v1::MEASURED) return;
+  v1::Measurement& it = *row.mutable_measurement();
+  ScaleTimes(FindTimeBaseFactor(base, it), it);
 }
 
 TimeBase BringToOneTimeBase(store::Results& rows) {

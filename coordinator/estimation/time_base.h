@@ -40,6 +40,9 @@ TimeBase FindTimeBase(const store::Results& rows);
 // The time of a row's anchor.
 TimeBase FindAnchorTime(const v1::Measurement& measurement);
 
+// The smallest of the rows.
+TimeBase FindFastestAnchor(const store::Results& rows);
+
 // Whether a row's anchor ran in a slow period; not where either is absent.
 bool IsOfSlowPeriod(const TimeBase& fastest,
                     const v1::Measurement& measurement);
@@ -49,7 +52,9 @@ bool IsOfSlowPeriod(const TimeBase& fastest,
 double FindTimeBaseFactor(const TimeBase& base,
                           const v1::Measurement& measurement);
 
-// Scales every time of a row but the anchors' and the compiler's.
+// Every time of a row but the anchors' and the compiler's.
+void ScaleTimes(double factor, v1::Measurement& measurement);
+
 void BringToTimeBase(const TimeBase& base, v1::ProfileResult& row);
 
 // All rows to the base that they have, which is returned.

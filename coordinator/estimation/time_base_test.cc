@@ -26,6 +26,18 @@ v1::ProfileResult Row(int64_t nanoseconds, int64_t compute, int64_t memory) {
   return row;
 }
 
+TEST(TimeBaseTest, TheFastestAnchorIsOfAMeasurement) {
+  store::Results rows;
+  EXPECT_FALSE(FindFastestAnchor(rows).has_value());
+  rows["none"] = Row(900, 0, 0);
+  EXPECT_FALSE(FindFastestAnchor(rows).has_value());
+  rows["slow"] = Row(1250, 125, 250);
+  rows["fast"] = Row(1000, 100, 200);
+  rows["failed"] = Row(1000, 50, 200);
+  rows["failed"].set_outcome(v1::CRASHED);
+  EXPECT_EQ(FindFastestAnchor(rows), 100);
+}
+
 TEST(TimeBaseTest, RowsOfASlowDayComeToTheOthersBase) {
   store::Results rows;
   rows["a"] = Row(1000, 100, 200);
@@ -41,7 +53,7 @@ TEST(TimeBaseTest, RowsOfASlowDayComeToTheOthersBase) {
   EXPECT_EQ(slow.samples_ns(0), 1000);
   EXPECT_EQ(slow.quantiles_ns(0), 1040);
   EXPECT_EQ(slow.spread_ns(), 100);
-  EXPECT_EQ(slow.compute_ns() + slow.communication_ns(), slow.minimum_ns());
+  EXPECT_EQ(slow.compute_ns() + slow.communication_ns(), slow.median_ns());
   EXPECT_EQ(slow.anchors(0).minimum_ns(), 125);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/explain/testing/fastest_plan.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/jobs/testing/large_head.h"
@@ -21,22 +22,11 @@ class ExplainChoicesTest : public testing::Test {
  protected:
   // The step of a model, and the fastest plan of it.
   void Make(const std::string& model, int64_t limit = 0) {
-    v1::PlanRequest request;
-    request.set_hlo_module(segmenter::ReadSample(model));
-    for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
-    request.set_full_space(true);
-    request.set_device_memory_bytes(limit);
-    jobs::FakeMeasurer measurer;
-    measurer.machine = 5;
-    auto step = planning::MeasureStep(request, {&store_, &measurer},
-                                      [](const v1::PlanProgress&) {});
-    ASSERT_TRUE(step.ok()) << step.status();
-    step_ = *std::move(step);
-    const auto answer = search::Solve(step_.measured.problem);
-    ASSERT_TRUE(answer.ok() && answer->plan.has_value()) << answer.status();
-    choice_ = formulation::ToSegments(step_.analysis, step_.measured,
-                                      answer->plan->choice);
-    fastest_ = *answer->plan;
+    auto fastest = PlanSample(model, limit, &store_);
+    ASSERT_TRUE(fastest.ok()) << fastest.status();
+    step_ = std::move(fastest->step);
+    choice_ = std::move(fastest->choice);
+    fastest_ = std::move(fastest->plan);
   }
 
   v1::PlanExplanation Explain() {

@@ -8,6 +8,7 @@
 #include "coordinator/planning/score.h"
 #include "coordinator/stages/pass_time_split.h"
 #include "planner/search/tradeoffs/pareto_front.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::explain {
 namespace {
@@ -18,7 +19,7 @@ using segmenter::SegmentTypeId;
 using space::SegmentChoice;
 
 double Cost(const UsedProgram& it) {
-  return it.runs * static_cast<double>(it.row.measurement().minimum_ns());
+  return it.runs * static_cast<double>(store::GetTimeNs(it.row.measurement()));
 }
 
 std::vector<UsedProgram> ListUsedPrograms(const planning::MeasuredStep& step,

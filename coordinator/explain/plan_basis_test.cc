@@ -5,10 +5,8 @@
 
 #include <set>
 
-#include "coordinator/jobs/testing/fake_measurer.h"
-#include "coordinator/planning/plan_pipeline.h"
+#include "coordinator/explain/testing/fastest_plan.h"
 #include "coordinator/planning/score.h"
-#include "coordinator/segmenter/testing/test_steps.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::explain {
@@ -20,20 +18,10 @@ using testing::SizeIs;
 class PlanBasisTest : public testing::Test {
  protected:
   void SetUp() override {
-    v1::PlanRequest request;
-    request.set_hlo_module(segmenter::ReadSample("gpt2_4l"));
-    for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
-    request.set_full_space(true);
-    jobs::FakeMeasurer measurer;
-    measurer.machine = 5;
-    auto step = planning::MeasureStep(request, {&store_, &measurer},
-                                      [](const v1::PlanProgress&) {});
-    ASSERT_TRUE(step.ok()) << step.status();
-    step_ = *std::move(step);
-    const auto answer = search::Solve(step_.measured.problem);
-    ASSERT_TRUE(answer.ok() && answer->plan.has_value()) << answer.status();
-    choice_ = formulation::ToSegments(step_.analysis, step_.measured,
-                                      answer->plan->choice);
+    auto fastest = PlanSample("gpt2_4l", /*limit=*/0, &store_);
+    ASSERT_TRUE(fastest.ok()) << fastest.status();
+    step_ = std::move(fastest->step);
+    choice_ = std::move(fastest->choice);
     auto basis = FindPlanBasis(step_, choice_, /*points=*/6, {});
     ASSERT_TRUE(basis.ok()) << basis.status();
     basis_ = *std::move(basis);

@@ -16,7 +16,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -286,14 +285,6 @@ struct HttpServer::Server {
   asio::steady_timer rest{io};
   std::jthread thread;  // last: joined before the rest is destroyed
 };
-
-std::string CompleteAddress(const std::string& written) {
-  const bool is_port = !written.empty() &&
-                       std::all_of(written.begin(), written.end(), [](char c) {
-                         return absl::ascii_isdigit(c);
-                       });
-  return is_port ? "127.0.0.1:" + written : written;
-}
 
 HttpServer::HttpServer() = default;
 

@@ -53,9 +53,6 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;  // further ones
 };
 
-// HOST:PORT of what a person wrote; a PORT alone is one of this machine.
-std::string CompleteAddress(const std::string& written);
-
 class HttpServer {
  public:
   using Answer = std::function<Response(const Request&)>;

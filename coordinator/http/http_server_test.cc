@@ -179,11 +179,5 @@ TEST_F(HttpServerTest, RefusesACertificateThatIsNone) {
   EXPECT_THAT(refused.status().message(), HasSubstr("README.md for TLS"));
 }
 
-TEST(CompleteAddressTest, APortAloneIsOneOfThisMachine) {
-  EXPECT_EQ(CompleteAddress("9464"), "127.0.0.1:9464");
-  EXPECT_EQ(CompleteAddress("0.0.0.0:9464"), "0.0.0.0:9464");
-  EXPECT_EQ(CompleteAddress(""), "");
-}
-
 }  // namespace
 }  // namespace meshwright::http

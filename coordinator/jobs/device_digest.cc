@@ -40,6 +40,7 @@ std::string DigestFingerprint(const v1::DeviceFingerprint& fingerprint) {
   Add(print, "cores", fingerprint.cores());
   Add(print, "NUMA nodes", fingerprint.numa_nodes());
   Add(print, "flags", fingerprint.xla_flags());
+  Add(print, "libraries", fingerprint.libraries());
   Add(print, "solo", fingerprint.solo() ? 1 : 0);
   return print.Hex();
 }

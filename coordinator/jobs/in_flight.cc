@@ -47,18 +47,23 @@ void InFlight::End(const std::string& key, bool has_row) {
 }
 
 absl::StatusOr<std::vector<std::string>> InFlight::Await(
-    const Flights& flights, const std::stop_token& stop) {
+    const Flights& flights, const std::stop_token& stop,
+    const std::stop_token& give_way) {
   // Its release of the lock wakes the waiter below.
-  const std::stop_callback wake(stop,
-                                [this] { base::MutexLock lock(&mutex_); });
+  const auto wake = [this] { base::MutexLock lock(&mutex_); };
+  const std::stop_callback at_stop(stop, wake);
+  const std::stop_callback at_give_way(give_way, wake);
   base::MutexLock lock(&mutex_);
+  const auto is_ending = [&] {
+    return stop.stop_requested() || give_way.stop_requested();
+  };
   const auto may_go = [&] {
-    return stop.stop_requested() ||
+    return is_ending() ||
            std::all_of(flights.begin(), flights.end(),
                        [](const auto& flight) { return flight->is_over; });
   };
   mutex_.Await(absl::Condition(&may_go));
-  if (stop.stop_requested()) return absl::CancelledError("the plan ends");
+  if (is_ending()) return absl::CancelledError("the run ends");
   std::vector<std::string> without_row;
   for (const auto& flight : flights) {
     if (!flight->has_row) without_row.push_back(flight->key);

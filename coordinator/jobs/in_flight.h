@@ -13,7 +13,7 @@
 // A program that ended with a row since a plan last looked counts as another's,
 // too.
 // Threads: all methods from any thread.
-// Errors: Await gives kCancelled after a stop.
+// Errors: Await gives kCancelled after a stop, and where it is to give way.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_IN_FLIGHT_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_IN_FLIGHT_H_
 
@@ -51,9 +51,9 @@ class InFlight {
   // Ends a claim of the caller's.
   void End(const std::string& key, bool has_row) ABSL_LOCKS_EXCLUDED(mutex_);
   // Until all are over. Returns the keys of those that ended without a row.
-  absl::StatusOr<std::vector<std::string>> Await(const Flights& flights,
-                                                 const std::stop_token& stop)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<std::vector<std::string>> Await(
+      const Flights& flights, const std::stop_token& stop,
+      const std::stop_token& give_way = {}) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   // Rows that came earlier are found by who looks them up.

@@ -37,6 +37,17 @@ TEST(InFlightTest, ARowSinceTheLastLookIsAnothers) {
   EXPECT_THAT(in_flight.Claim({"a"}, in_flight.Count()), IsEmpty());
 }
 
+TEST(InFlightTest, OneThatIsToGiveWayWaitsNoLonger) {
+  InFlight in_flight;
+  in_flight.Claim({"a"}, 0);
+  const InFlight::Flights others = in_flight.Claim({"a"}, 0);
+  std::stop_source give_way;
+  std::thread other([&] { give_way.request_stop(); });
+  EXPECT_TRUE(absl::IsCancelled(
+      in_flight.Await(others, {}, give_way.get_token()).status()));
+  other.join();
+}
+
 TEST(InFlightTest, AClaimThatEndsWithoutARowIsFree) {
   InFlight in_flight;
   in_flight.Claim({"a", "b"}, 0);

@@ -84,7 +84,13 @@ Submission JobQueue::Submit(JobRequest request) {
   Job& added = *job;
   jobs_.emplace(submission.id, std::move(job));
   const v1::RunnerRequest& asked = added.request.request;
-  const JobOrigin& origin = added.request.origin;
+  JobOrigin& origin = added.request.origin;
+  for (const v1::Program& program : asked.programs()) {
+    const auto wanted = wants_.FindPriority(program.key());
+    if (wanted.has_value() && !IsWhole(asked)) {
+      origin.priority = std::max(origin.priority, *wanted);
+    }
+  }
   shares_.Enter(origin.name_space);
   index_.AddJob(added.id, asked.device(), added.exactly(), origin.priority,
                 origin.name_space, /*may_share=*/!IsWhole(asked));
@@ -118,16 +124,108 @@ Submission JobQueue::Submit(JobRequest request) {
   return submission;
 }
 
-void JobQueue::Raise(const std::vector<std::string>& keys, int priority) {
+WantId JobQueue::Want(const std::vector<std::string>& keys,
+                      const JobOrigin& origin) {
   base::MutexLock lock(&mutex_);
   for (const std::string& key : keys) {
     const auto found = wanted_.find(key);
     Job* const job = found == wanted_.end() ? nullptr : Find(found->second);
-    if (job == nullptr || job->request.origin.priority >= priority) continue;
-    job->request.origin.priority = priority;
-    index_.SetPriority(job->id, priority);
-    Log(*job, absl::StrCat("wanted with priority ", priority));
+    if (job == nullptr || job->request.origin.priority >= origin.priority) {
+      continue;
+    }
+    job->request.origin.priority = origin.priority;
+    index_.SetPriority(job->id, origin.priority);
+    Log(*job, absl::StrCat("wanted with priority ", origin.priority));
   }
+  return wants_.Add(keys, origin);
+}
+
+void JobQueue::Unwant(WantId want) {
+  base::MutexLock lock(&mutex_);
+  std::set<JobId> jobs;
+  for (const std::string& key : wants_.Remove(want)) {
+    const auto found = wanted_.find(key);
+    if (found != wanted_.end()) jobs.insert(found->second);
+  }
+  for (const JobId id : jobs) {
+    Job* const job = Find(id);
+    if (job != nullptr && job->is_let_go) Narrow(*job);
+  }
+  Dispatch();
+}
+
+void JobQueue::LetGo(JobId id) {
+  base::MutexLock lock(&mutex_);
+  Job* const job = Find(id);
+  if (job == nullptr) return;
+  job->is_let_go = true;
+  Narrow(*job);
+  Dispatch();
+}
+
+bool JobQueue::IsWanted(const Job& job, int program) const {
+  if (!job.is_let_go) return true;
+  const std::string& key = job.request.request.programs(program).key();
+  const auto measured = wanted_.find(key);
+  return measured != wanted_.end() && measured->second == job.id &&
+         wants_.Contains(key);
+}
+
+std::optional<WantId> JobQueue::FindWant(const Job& job) const {
+  std::optional<WantId> oldest;
+  for (int i = 0; i < std::ssize(job.programs); ++i) {
+    if (!IsWanted(job, i)) continue;
+    const auto want = wants_.FindFirst(job.programs[i].key());
+    if (!oldest.has_value() || *want < *oldest) oldest = want;
+  }
+  return oldest;
+}
+
+void JobQueue::Narrow(Job& job) {
+  const auto want = FindWant(job);
+  if (!want.has_value() || is_handed_over_) {
+    return FinishJob(job, absl::CancelledError("the job was cancelled"));
+  }
+  const auto drop = [&](Chunk& chunk) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return std::erase_if(
+        chunk.programs, [&](int program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+          return !IsWanted(job, program);
+        });
+  };
+  for (Chunk& chunk : job.waiting) drop(chunk);
+  std::erase_if(job.waiting,
+                [](const Chunk& chunk) { return chunk.programs.empty(); });
+  for (auto& [due, delayed] : delayed_) {
+    if (delayed.job == job.id) {
+      job.delayed -= static_cast<int>(drop(delayed.chunk));
+    }
+  }
+  for (const LeaseId id : job.leases) {
+    Chunk left = leases_.at(id).chunk;
+    drop(left);
+    if (left.programs.empty()) CancelLease(id);
+  }
+  PassOn(job, *want);
+  NoteJob(job);
+}
+
+void JobQueue::PassOn(Job& job, WantId want) {
+  JobOrigin& origin = job.request.origin;
+  const JobOrigin& next = wants_.origin(want);
+  if (origin.plan != next.plan) Log(job, "goes on for " + next.plan);
+  if (origin.name_space != next.name_space) {
+    shares_.Leave(origin.name_space);
+    shares_.Enter(next.name_space);
+  }
+  origin = next;
+  for (int i = 0; i < std::ssize(job.programs); ++i) {
+    if (!IsWanted(job, i)) continue;
+    origin.priority =
+        std::max(origin.priority, *wants_.FindPriority(job.programs[i].key()));
+  }
+  index_.RemoveJob(job.id);
+  index_.AddJob(job.id, job.request.request.device(), job.exactly(),
+                origin.priority, origin.name_space, /*may_share=*/true);
 }
 
 void JobQueue::Cancel(JobId id) {
@@ -135,6 +233,20 @@ void JobQueue::Cancel(JobId id) {
   Job* const job = Find(id);
   if (job == nullptr) return;
   FinishJob(*job, absl::CancelledError("the job was cancelled"));
+}
+
+void JobQueue::Retire(JobId id) {
+  base::MutexLock lock(&mutex_);
+  Job* const job = Find(id);
+  if (job == nullptr) return;
+  job->is_retired = true;
+  job->waiting.clear();
+  std::erase_if(delayed_,
+                [&](const auto& entry) { return entry.second.job == id; });
+  job->delayed = 0;
+  NoteJob(*job);
+  Log(*job, "gives way: it is given no more leases");
+  FinishIfRetired(id);
 }
 
 absl::StatusOr<WorkerDescription> JobQueue::FindWorker(

@@ -18,7 +18,9 @@
 //                                  rest is TRANSIENT, with the reason.
 //   job:     queued ──first lease──▶ running ──last result──▶ done
 //               └──────────┬────────────┘
-//                          └── Cancel, Shutdown, no worker for worker_grace
+//                          └── Cancel, Shutdown, no worker for worker_grace,
+//                              Retire when its leases are over, LetGo when
+//                              nobody else wants what is left (wants.h)
 //   worker:  idle ⇄ busy;  ── Drain ──▶ draining ──lease over──▶ closed
 //            busy ──Detach──▶ away ──Attach──▶ busy, with the same lease
 //                               └── lease_time is over ──▶ lost
@@ -33,10 +35,13 @@
 // gets the results and waits for the rest, if its plan is from before the
 // restart: nothing else was leased then. A job of an interrupted plan is held
 // back for restart_grace, so that no program is leased again while its worker
-// is on its way. A worker keeps what it reported until that is acknowledged:
-// when the submitter has let go of its JobEvents, so has stored what it wanted.
-// A lease of a gang ends with the connection, and when another one of the gang
-// ends early: all of them end, and rank 0's has the programs that are put back.
+// is on its way. Flags of a request that the compiler does not know end each
+// runner before its first program. So where a request has flags, a failure
+// before that is final, and no worker's fault. A worker keeps what it reported
+// until that is acknowledged: when the submitter has let go of its JobEvents,
+// so has stored what it wanted. A lease of a gang ends with the connection, and
+// when another one of the gang ends early: all of them end, and rank 0's has
+// the programs that are put back.
 //
 // In → Out: every program of a job gets exactly one result through the job's
 // JobEvents, then comes JobDone. Programs with equal keys are one program. A
@@ -46,9 +51,9 @@
 // Tick about once a second.
 // Errors: JobDone carries kUnavailable when no attached worker could take the
 // programs for worker_grace (the message says what each one lacks),
-// kCancelled after Cancel, kAborted after EndJob, kUnavailable after Shutdown.
-// A worker's port is closed with kDeadlineExceeded when it was silent for the
-// lease time, with kAborted when it is replaced.
+// kCancelled after Cancel, Retire and LetGo, kAborted after EndJob,
+// kUnavailable after Shutdown. A worker's port is closed with kDeadlineExceeded
+// when it was silent for the lease time, with kAborted when it is replaced.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_
 
@@ -78,6 +83,7 @@
 #include "coordinator/jobs/lease_id.h"
 #include "coordinator/jobs/match_index.h"
 #include "coordinator/jobs/queue_observer.h"
+#include "coordinator/jobs/wants.h"
 #include "coordinator/jobs/worker_port.h"
 #include "coordinator/jobs/worker_standings.h"
 #include "proto/v1/job.pb.h"
@@ -85,19 +91,6 @@
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::jobs {
-
-// Whose a job is.
-struct JobOrigin {
-  std::string owner;
-  std::string model;
-  std::string plan;        // "plan-7"
-  std::string name_space;  // what workers measure for it is charged to
-  int priority = 0;        // higher ones go first
-  // Of a plan from before the restart: workers may have programs of it.
-  bool was_taken_over = false;
-  // While it measured: they may be on their way.
-  bool was_interrupted = false;
-};
 
 struct JobRequest {
   v1::RunnerRequest request;
@@ -161,10 +154,21 @@ class JobQueue {
   Submission Submit(JobRequest request) ABSL_LOCKS_EXCLUDED(mutex_);
   // The job ends with kCancelled. An unknown job: nothing.
   void Cancel(JobId job) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Jobs that measure one of these programs are wanted with this priority, too.
-  // They go on being charged to those who submitted them.
-  void Raise(const std::vector<std::string>& keys, int priority)
+  // The job is given no more leases, and ends with kCancelled when those that
+  // it has are over. An unknown job: nothing.
+  void Retire(JobId job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The submitter wants its programs no more. Those that others want go on, for
+  // the first of them from here on; the submitter takes their results until
+  // JobDone. The job ends with kCancelled when none is left. An unknown job:
+  // nothing.
+  void LetGo(JobId job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The caller waits for programs that jobs of others measure, now or later.
+  // These jobs are wanted with its priority, too. They go on being charged to
+  // those who submitted them.
+  WantId Want(const std::vector<std::string>& keys, const JobOrigin& origin)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // It does not any more. An unknown want: nothing.
+  void Unwant(WantId want) ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits up to worker_grace for a worker that can run programs for `device`.
   absl::StatusOr<WorkerDescription> FindWorker(const v1::DeviceSpec& device,
                                                const std::stop_token& stop)
@@ -177,7 +181,8 @@ class JobQueue {
 
   // ---- workers
   // A worker of the same name that is attached or away is replaced, if it has
-  // the same owner. Errors: kAlreadyExists if it has another one.
+  // the same owner and, while it is connected, the same session. Errors:
+  // kAlreadyExists otherwise.
   absl::StatusOr<WorkerId> Attach(const WorkerDescription& description,
                                   WorkerPort* port,
                                   const std::vector<HeldLease>& held = {})
@@ -246,6 +251,8 @@ class JobQueue {
     absl::Time submitted;
     base::LogContext asker;
     bool is_held_back = false;  // for the grace after a restart
+    bool is_retired = false;
+    bool is_let_go = false;  // by its submitter
     std::deque<Chunk> waiting;
     std::set<LeaseId> leases;  // those not over
     bool started = false;
@@ -292,7 +299,7 @@ class JobQueue {
     int64_t programs_measured = 0;
   };
   // A chunk that several workers have.
-  struct Crew {
+  struct RunningGang {
     std::vector<LeaseId> leases;  // by rank
     gangs::Gang gang;
     gangs::KeyValues values;
@@ -331,7 +338,8 @@ class JobQueue {
   // False: the event is treated as that of any lease.
   bool TakeGangEvent(Lease& lease, const v1::RunnerEvent& event, Ending ending)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Tell(const Crew& crew, int rank, const v1::GangMessage& message)
+  void Tell(const RunningGang& running, int rank,
+            const v1::GangMessage& message)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // All are finished.
   void DisbandGang(LeaseId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -385,12 +393,30 @@ class JobQueue {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Corrects what the lease was charged at its beginning.
   void CorrectCharge(Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A failure that the flags of the request may explain, as a final one;
+  // nothing for any other event.
+  std::optional<v1::RunnerEvent> BlameFlags(const Lease& lease,
+                                            const v1::RunnerEvent& event) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndLease(Lease& lease, const std::string& reason, Ending ending)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutBack(const Lease& lease, const std::string& reason, Ending ending)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddResult(Job& job, const v1::ProfileResult& result)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // False: its submitter let go of it, and no other wants the program.
+  bool IsWanted(const Job& job, int program) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The oldest want of what is left of the job.
+  std::optional<WantId> FindWant(const Job& job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of one that its submitter let go of, drops what nobody wants.
+  void Narrow(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PassOn(Job& job, WantId want) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Its worker stops, and reports that.
+  void CancelLease(LeaseId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // One that is retired, and has no lease any more.
+  void FinishIfRetired(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishJob(Job& job, absl::Status status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // One that drains by itself, and has no lease any more.
@@ -425,11 +451,12 @@ class JobQueue {
   absl::Time handing_in_ends_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   int64_t next_lease_ ABSL_GUARDED_BY(mutex_) = 1;
   LeaseMap leases_ ABSL_GUARDED_BY(mutex_);
-  std::map<LeaseId, Crew> gangs_ ABSL_GUARDED_BY(mutex_);  // by rank 0's
+  std::map<LeaseId, RunningGang> gangs_ ABSL_GUARDED_BY(mutex_);  // by rank 0's
   HandedIn handed_in_ ABSL_GUARDED_BY(mutex_);
   std::vector<JobId> held_back_ ABSL_GUARDED_BY(mutex_);
   // Who measures a program or waits to, by key. Comparisons are not here.
   absl::flat_hash_map<std::string, JobId> wanted_ ABSL_GUARDED_BY(mutex_);
+  Wants wants_ ABSL_GUARDED_BY(mutex_);
   FairShare shares_ ABSL_GUARDED_BY(mutex_);
   MatchIndex index_ ABSL_GUARDED_BY(mutex_){&shares_};
   struct Delayed {

@@ -111,6 +111,42 @@ TEST_F(FailuresTest, AWorkerThatLosesBatchesBeforeTheirFirstProgramIsSetAside) {
   EXPECT_EQ(ReadStory(job).results.at("p0").worker(), "good");
 }
 
+// XLA ends a process whose flags it does not know: no other worker would fare
+// better, and this one is well.
+TEST_F(FailuresTest, FlagsThatEndARunnerAreTheRequestsFault) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  JobRequest flagged = MakeJob(2);
+  flagged.request.mutable_options()->set_xla_flags("--xla_no_such_flag=1");
+  for (int i = 0; i < 3; ++i) {
+    const Submission job = queue_.Submit(flagged);
+    ASSERT_THAT(a.leases(), SizeIs(i + 1));
+    a.Finish("the runner, before its first program, was ended by signal 6");
+    const Story story = ReadStory(job);
+    ASSERT_THAT(story.results, SizeIs(2));
+    EXPECT_EQ(story.results.at("p1").outcome(), v1::TRANSIENT);
+    EXPECT_THAT(story.results.at("p1").reason(),
+                HasSubstr("ended by signal 6; the request's xla_flags may"));
+    EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::IDLE);
+  }
+}
+
+TEST_F(FailuresTest, ARunnerWithFlagsThatEndsLaterIsTriedAgain) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  JobRequest flagged = MakeJob(1);
+  flagged.request.mutable_options()->set_xla_flags("--xla_a=1");
+  const Submission job = queue_.Submit(flagged);
+  a.Start("p0");
+  a.Finish("no memory for it now");
+  Pass(options_.retry_backoff);
+  ASSERT_THAT(a.leases(), SizeIs(2));
+  a.Lose();  // not by its own account
+  ASSERT_THAT(a.leases(), SizeIs(3));
+  a.RunAll();
+  EXPECT_EQ(ReadStory(job).results.at("p0").outcome(), v1::MEASURED);
+}
+
 TEST_F(FailuresTest, AWorkerThatIsSetAsideIsProbed) {
   FakeWorker a(&queue_, "a");
   a.Attach();

@@ -34,10 +34,10 @@ void JobQueue::FormGang(const std::vector<LeaseId>& leases) {
     keys.push_back(job.request.request.programs(program).key());
   }
   gangs_.emplace(first.id,
-                 Crew{leases,
-                      gangs::Gang(static_cast<int>(leases.size()), keys,
-                                  clock_->Now(), options_.gangs),
-                      {}});
+                 RunningGang{leases,
+                             gangs::Gang(static_cast<int>(leases.size()), keys,
+                                         clock_->Now(), options_.gangs),
+                             {}});
   for (size_t rank = 0; rank < leases.size(); ++rank) {
     Lease& member = leases_.at(leases[rank]);
     member.gang = first.id;
@@ -48,21 +48,21 @@ void JobQueue::FormGang(const std::vector<LeaseId>& leases) {
 bool JobQueue::TakeGangEvent(Lease& lease, const v1::RunnerEvent& event,
                              Ending ending) {
   const LeaseId id = *lease.gang;
-  Crew& crew = gangs_.at(id);
-  crew.gang.Hear(lease.rank, clock_->Now());
+  RunningGang& running = gangs_.at(id);
+  running.gang.Hear(lease.rank, clock_->Now());
   switch (event.event_case()) {
     case v1::RunnerEvent::kAtGate:
-      if (crew.gang.Arrive(lease.rank, clock_->Now())) {
+      if (running.gang.Arrive(lease.rank, clock_->Now())) {
         v1::GangMessage go;
         go.mutable_go();
-        for (int rank = 0; rank < crew.gang.size(); ++rank) {
-          Tell(crew, rank, go);
+        for (int rank = 0; rank < running.gang.size(); ++rank) {
+          Tell(running, rank, go);
         }
       }
       return true;
     case v1::RunnerEvent::kPut: {
       const auto answers =
-          crew.values.Put(event.put().key(), event.put().value());
+          running.values.Put(event.put().key(), event.put().value());
       if (!answers.ok()) {
         BreakGang(id, lease.rank, std::string(answers.status().message()),
                   Ending::kFailed);
@@ -70,41 +70,41 @@ bool JobQueue::TakeGangEvent(Lease& lease, const v1::RunnerEvent& event,
         return true;
       }
       for (const auto& answer : *answers) {
-        Tell(crew, answer.rank, answer.message);
+        Tell(running, answer.rank, answer.message);
       }
       return true;
     }
     case v1::RunnerEvent::kGet: {
       const auto answer =
-          crew.values.Get({lease.rank, event.get().number()}, event.get().key(),
-                          event.get().waits());
+          running.values.Get({lease.rank, event.get().number()},
+                             event.get().key(), event.get().waits());
       if (!answer.ok()) {
         BreakGang(id, lease.rank, std::string(answer.status().message()),
                   Ending::kFailed);
         Dispatch();
       } else if (answer->has_value()) {
-        Tell(crew, (*answer)->rank, (*answer)->message);
+        Tell(running, (*answer)->rank, (*answer)->message);
       }
       return true;
     }
     case v1::RunnerEvent::kResult: {
-      const auto result = crew.gang.Add(lease.rank, event.result());
+      const auto result = running.gang.Add(lease.rank, event.result());
       Lease& first = leases_.at(id);
       Job* const job = Find(first.job);
       if (!result.has_value() || job == nullptr) return true;
-      for (const LeaseId member : crew.leases) {
+      for (const LeaseId member : running.leases) {
         standings_.Clear(leases_.at(member).worker_name);
       }
       TakeResult(first, *job, *result);
       return true;
     }
     case v1::RunnerEvent::kFinished:
-      if (!crew.gang.Finish(lease.rank)) {
+      if (!running.gang.Finish(lease.rank)) {
         const std::string& error = event.finished().error();
         BreakGang(id, lease.rank,
                   error.empty() ? "left its programs without a result" : error,
                   Find(lease.job) == nullptr ? Ending::kGivenBack : ending);
-      } else if (crew.gang.state() == gangs::Gang::State::kOver) {
+      } else if (running.gang.state() == gangs::Gang::State::kOver) {
         DisbandGang(id);
       }
       Dispatch();
@@ -120,9 +120,9 @@ bool JobQueue::TakeGangEvent(Lease& lease, const v1::RunnerEvent& event,
   return false;
 }
 
-void JobQueue::Tell(const Crew& crew, int rank,
+void JobQueue::Tell(const RunningGang& running, int rank,
                     const v1::GangMessage& message) {
-  const LeaseId lease = crew.leases[rank];
+  const LeaseId lease = running.leases[rank];
   const auto worker = workers_.find(leases_.at(lease).worker);
   if (worker != workers_.end() && worker->second.port != nullptr) {
     worker->second.port->Tell(lease, message);
@@ -174,8 +174,8 @@ void JobQueue::BreakGangsOf(WorkerId id, const std::string& reason,
 
 void JobQueue::BreakStuckGangs(absl::Time now) {
   for (auto it = gangs_.begin(); it != gangs_.end();) {
-    const auto& [id, crew] = *(it++);
-    const auto holdup = crew.gang.FindHoldup(now);
+    const auto& [id, running] = *(it++);
+    const auto holdup = running.gang.FindHoldup(now);
     if (holdup.has_value()) {
       BreakGang(LeaseId(id), holdup->rank, holdup->reason, Ending::kFailed);
     }

@@ -264,6 +264,8 @@ void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
   job.events->Add(result);
   if (job.finished == job.request.request.programs_size()) {
     FinishJob(job, absl::OkStatus());
+  } else if (job.is_let_go && !FindWant(job).has_value()) {
+    FinishJob(job, absl::CancelledError("the job was cancelled"));
   }
 }
 
@@ -274,6 +276,26 @@ void JobQueue::CorrectCharge(Lease& lease) {
   if (lease.results > 0) {
     mean_time_ = mean_time_ * 0.8 + took / lease.results * 0.2;
   }
+}
+
+std::optional<v1::RunnerEvent> JobQueue::BlameFlags(
+    const Lease& lease, const v1::RunnerEvent& event) const {
+  if (!event.has_finished() || event.finished().final() ||
+      event.finished().error().empty()) {
+    return std::nullopt;
+  }
+  const Lease& whole = lease.gang.has_value() ? leases_.at(*lease.gang) : lease;
+  const auto job = jobs_.find(lease.job);
+  if (job == jobs_.end() || whole.has_started || whole.results > 0 ||
+      job->second->request.request.options().xla_flags().empty()) {
+    return std::nullopt;
+  }
+  v1::RunnerEvent blamed = event;
+  blamed.mutable_finished()->set_final(true);
+  absl::StrAppend(blamed.mutable_finished()->mutable_error(),
+                  "; the request's xla_flags may be flags that this compiler "
+                  "does not know: ask without them, or for others");
+  return blamed;
 }
 
 void JobQueue::EndLease(Lease& lease, const std::string& reason,
@@ -296,6 +318,7 @@ void JobQueue::EndLease(Lease& lease, const std::string& reason,
   Job* const job = Find(lease.job);
   if (job != nullptr) job->leases.erase(lease.id);
   PutBack(lease, reason, ending);
+  FinishIfRetired(lease.job);
 }
 
 void JobQueue::PutBack(const Lease& lease, const std::string& reason,
@@ -306,20 +329,24 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
     job->programs[program].set_state(v1::JobProgram::WAITING);
     job->programs[program].clear_worker();
   }
+  if (job->is_retired) return;
+  std::vector<int> programs = lease.chunk.programs;
+  std::erase_if(programs, [&](int program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(
+                              mutex_) { return !IsWanted(*job, program); });
+  if (programs.empty()) return;
   if (ending == Ending::kGivenBack) {
     Log(*job,
         absl::StrCat("lease ", FormatLeaseId(lease.id),
                      ": given back: ", reason),
         &lease);
-    job->waiting.push_front(lease.chunk);
+    job->waiting.push_front({programs, lease.chunk.tries});
     NoteJob(*job);
     return;
   }
   const bool final = ending == Ending::kFinal;
   const int tries = lease.chunk.tries + 1;
   Log(*job,
-      absl::StrCat("lease ", FormatLeaseId(lease.id), ": ",
-                   lease.chunk.programs.size(),
+      absl::StrCat("lease ", FormatLeaseId(lease.id), ": ", programs.size(),
                    " programs unfinished after try ", tries, ": ", reason),
       &lease);
   if (!final && tries < options_.maximum_tries) {
@@ -327,16 +354,16 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
         tries + 1 == options_.maximum_tries && !IsWhole(job->request.request);
     std::vector<Chunk> chunks;
     if (!alone) {
-      chunks.push_back({lease.chunk.programs, tries});
+      chunks.push_back({programs, tries});
     } else {
-      for (const int program : lease.chunk.programs) {
+      for (const int program : programs) {
         chunks.push_back({{program}, tries});
       }
     }
     if (ending == Ending::kFailed) {
       const absl::Time due =
           clock_->Now() + options_.retry_backoff * (1 << (tries - 1));
-      job->delayed += static_cast<int>(lease.chunk.programs.size());
+      job->delayed += static_cast<int>(programs.size());
       for (Chunk& chunk : chunks) {
         delayed_.emplace(due, Delayed{job->id, std::move(chunk)});
       }
@@ -349,7 +376,7 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
   }
   // The last AddResult ends the job, and with it *job.
   const JobId id = job->id;
-  for (const int program : lease.chunk.programs) {
+  for (const int program : programs) {
     Job* const open = Find(id);
     if (open == nullptr) return;
     v1::ProfileResult result;
@@ -363,17 +390,25 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
   }
 }
 
-void JobQueue::FinishJob(Job& job, absl::Status status) {
-  for (const LeaseId id : job.leases) {
-    if (!is_handed_over_ && gangs_.contains(id)) CancelGang(id);
-    const Lease& lease = leases_.at(id);
-    const auto worker = workers_.find(lease.worker);
-    if (!is_handed_over_ && worker != workers_.end() &&
-        worker->second.port != nullptr && !lease.gang.has_value() &&
-        !lease.chunk.programs.empty()) {
-      worker->second.port->Cancel(id);
-    }
+void JobQueue::CancelLease(LeaseId id) {
+  if (is_handed_over_) return;
+  if (gangs_.contains(id)) return CancelGang(id);
+  const Lease& lease = leases_.at(id);
+  const auto worker = workers_.find(lease.worker);
+  if (worker != workers_.end() && worker->second.port != nullptr &&
+      !lease.gang.has_value() && !lease.chunk.programs.empty()) {
+    worker->second.port->Cancel(id);
   }
+}
+
+void JobQueue::FinishIfRetired(JobId id) {
+  Job* const job = Find(id);
+  if (job == nullptr || !job->is_retired || !job->leases.empty()) return;
+  FinishJob(*job, absl::CancelledError("the job gave way to others"));
+}
+
+void JobQueue::FinishJob(Job& job, absl::Status status) {
+  for (const LeaseId id : job.leases) CancelLease(id);
   Log(job, absl::StrCat(
                job.finished, " of ", job.request.request.programs_size(),
                " programs done, ", job.failed, " failed: ",

@@ -76,6 +76,30 @@ TEST_F(LeasesTest, WhatItFinishedMeanwhileIsHandedIn) {
   EXPECT_EQ(ReadStory(job).results.at("p0").outcome(), v1::MEASURED);
 }
 
+TEST_F(LeasesTest, AConnectedWorkerIsReplacedByItselfAlone) {
+  FakeWorker first(&queue_, "a"), second(&queue_, "a");
+  for (FakeWorker* worker : {&first, &second}) {
+    worker->description().owner = "token:fleet";
+    worker->description().session = worker == &first ? "1" : "2";
+    worker->description().host = worker == &first ? "node1" : "node2";
+  }
+  first.Attach();
+  const Submission job = queue_.Submit(MakeJob(1));
+  const auto refused = queue_.Attach(second.description(), &second);
+  EXPECT_TRUE(absl::IsAlreadyExists(refused.status())) << refused.status();
+  EXPECT_THAT(
+      std::string(refused.status().message()),
+      HasSubstr("another worker of node1 is attached under the name a"));
+  first.Attach({first.Held()});  // the connection was cut without a word
+  EXPECT_THAT(first.closed(), SizeIs(1));
+  first.Detach("the connection ended");
+  second.Attach();  // its process was started again elsewhere
+  EXPECT_THAT(second.leases(), SizeIs(1));
+  first.description().owner = "token:other";
+  EXPECT_TRUE(absl::IsAlreadyExists(
+      queue_.Attach(first.description(), &first).status()));
+}
+
 TEST_F(LeasesTest, AWorkerThatDrainsHandsInAndGetsNothingNew) {
   FakeWorker a(&queue_, "a");
   a.Attach();

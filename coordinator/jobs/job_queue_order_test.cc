@@ -51,6 +51,79 @@ TEST_F(OrderTest, HigherPrioritiesGoFirst) {
   EXPECT_THAT(Order(worker), ElementsAre("high0", "first0", "second0", "low0"));
 }
 
+TEST_F(OrderTest, ARetiredJobEndsWithTheLeasesThatItHas) {
+  JobQueue queue(&clock_, {.chunk_programs = 2});
+  FakeWorker a(&queue, "a"), b(&queue, "b");
+  a.Attach();
+  b.Attach();
+  const Submission job = queue.Submit(MakeJob(8, "p"));
+  queue.Retire(job.id);
+  a.RunAll();
+  b.Report("p2");
+  b.Finish("the machine is busy");  // it is not tried again
+  const Story story = ReadStory(job);
+  EXPECT_TRUE(absl::IsCancelled(story.status)) << story.status;
+  EXPECT_THAT(story.results, testing::SizeIs(3));
+  EXPECT_THAT(a.leases(), testing::SizeIs(1));
+  EXPECT_THAT(b.leases(), testing::SizeIs(1));
+  EXPECT_THAT(a.cancelled(), testing::IsEmpty());
+  clock_.Advance(absl::Seconds(5));
+  queue.Tick();
+  EXPECT_THAT(a.leases(), testing::SizeIs(1));
+  b.Leave();
+  const Submission waiting = queue.Submit(MakeJob(1, "q"));
+  queue.Retire(waiting.id);
+  a.RunAll();
+  EXPECT_THAT(ReadStory(waiting).results, testing::SizeIs(1));
+}
+
+TEST_F(OrderTest, AJobGoesOnForThoseThatWantSomeOfIt) {
+  JobQueue queue(&clock_, {.chunk_programs = 2});
+  FakeWorker a(&queue, "a"), b(&queue, "b");
+  a.Attach();
+  b.Attach();
+  JobRequest request = MakeJob(8, "p");
+  request.origin.name_space = "first";
+  const Submission job = queue.Submit(request);
+  const WantId late =
+      queue.Want({"p0", "p5"}, {.plan = "plan-2", .name_space = "second"});
+  const WantId later = queue.Want({"p6"}, {.plan = "plan-3", .priority = 4});
+  queue.LetGo(job.id);
+  EXPECT_EQ(queue.Jobs()[0].plan(), "plan-2");
+  EXPECT_EQ(queue.Jobs()[0].namespace_(), "second");
+  EXPECT_EQ(queue.Jobs()[0].priority(), 4);
+  EXPECT_THAT(a.cancelled(), testing::IsEmpty());  // it has p0
+  EXPECT_THAT(b.cancelled(), testing::SizeIs(1));
+  b.Report("p2");  // too late to stop it
+  b.Finish();
+  EXPECT_EQ(b.leases().back().second.programs(0).key(), "p5");
+  b.Lose();  // it goes to the next, with what is left
+  a.RunAll();
+  queue.Unwant(late);
+  EXPECT_EQ(queue.Jobs()[0].plan(), "plan-3");
+  a.Report("p6");
+  const Story story = ReadStory(job);
+  EXPECT_TRUE(absl::IsCancelled(story.status)) << story.status;
+  EXPECT_THAT(story.results, testing::SizeIs(4));
+  queue.Unwant(later);
+}
+
+TEST_F(OrderTest, AJobThatNobodyWantsEnds) {
+  const Submission job = Submit("p", "a");
+  const WantId want = queue_.Want({"p0"}, {});
+  queue_.LetGo(job.id);
+  queue_.LetGo(job.id);
+  FakeWorker worker(&queue_, "w");
+  worker.Attach();
+  queue_.Unwant(want);
+  queue_.Unwant(want);
+  EXPECT_TRUE(absl::IsCancelled(ReadStory(job).status));
+  EXPECT_THAT(worker.cancelled(), testing::SizeIs(1));
+  const Submission other = Submit("p", "a");
+  queue_.LetGo(other.id);
+  EXPECT_TRUE(absl::IsCancelled(ReadStory(other).status));
+}
+
 TEST_F(OrderTest, NamespacesShareAWorkerWhateverTheyAskFor) {
   for (int i = 0; i < 20; ++i) Submit(absl::StrCat("many", i, "."), "many");
   for (int i = 0; i < 3; ++i) Submit(absl::StrCat("few", i, "."), "few");
@@ -98,13 +171,13 @@ TEST_F(OrderTest, ASharedJobHasTheHighestPriorityOfThoseThatWantIt) {
   const Submission shared = Submit("shared", "first");
   Submit("other", "other", 3);
   FakeWorker worker(&queue_, "w");
-  queue_.Raise({"shared0", "unknown"}, 5);
-  queue_.Raise({"shared0"}, 1);  // one of a lower priority wants it too
+  queue_.Want({"shared0", "later0"}, {.priority = 5});
+  queue_.Want({"shared0"}, {.priority = 1});  // a lower one wants it, too
+  Submit("later", "other");
   worker.Attach();
-  Run(worker);
-  Run(worker);
-  EXPECT_THAT(Order(worker), ElementsAre("shared0", "other0"));
-  queue_.Raise({"shared0"}, 5);  // over by now
+  for (int i = 0; i < 3; ++i) Run(worker);
+  EXPECT_THAT(Order(worker), ElementsAre("shared0", "later0", "other0"));
+  queue_.Want({"shared0"}, {.priority = 5});  // over by now
 }
 
 }  // namespace

@@ -20,13 +20,16 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
       });
   if (earlier != workers_.end()) {
     const Worker& other = earlier->second;
-    if (other.description.owner != description.owner) {
+    const bool is_other = other.description.owner != description.owner;
+    if (is_other || (other.port != nullptr &&
+                     other.description.session != description.session)) {
       base::LogWarning("worker ", description.name, " of ", description.host,
                        ": refused, another one of that name is attached from ",
                        other.description.host);
       return absl::AlreadyExistsError(
-          absl::StrCat("a worker of another owner is attached under the name ",
-                       description.name,
+          absl::StrCat(is_other ? "a worker of another owner"
+                                : "another worker of " + other.description.host,
+                       " is attached under the name ", description.name,
                        "; choose another --name, or stop that worker first"));
     }
     if (other.port != nullptr) {
@@ -176,7 +179,7 @@ void JobQueue::ReleaseWorkers(const absl::Status& reason) {
 }
 
 void JobQueue::Update(WorkerId id, LeaseId lease_id,
-                      const v1::RunnerEvent& event) {
+                      const v1::RunnerEvent& heard) {
   base::MutexLock lock(&mutex_);
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;
@@ -184,6 +187,8 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
   worker.seen = clock_->Now();
   if (!worker.leases.contains(lease_id)) return;
   Lease& lease = leases_.at(lease_id);
+  const std::optional<v1::RunnerEvent> blamed = BlameFlags(lease, heard);
+  const v1::RunnerEvent& event = blamed.has_value() ? *blamed : heard;
   if (lease.gang.has_value() &&
       TakeGangEvent(lease, event,
                     !worker.fault.empty()      ? Ending::kGivenBack

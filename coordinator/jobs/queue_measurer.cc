@@ -35,7 +35,9 @@ absl::Status QueueMeasurer::Run(const v1::RunnerRequest& request,
                                 const OnCompared& on_compared) {
   const Submission job = queue_->Submit({request, described_, origin_});
   const std::stop_callback cancel(stop_,
-                                  [this, &job] { queue_->Cancel(job.id); });
+                                  [this, &job] { queue_->LetGo(job.id); });
+  const std::stop_callback retire(give_way_,
+                                  [this, &job] { queue_->Retire(job.id); });
   while (true) {
     const JobEvent event = job.events->Next();
     if (const auto* done = std::get_if<JobDone>(&event)) return done->status;

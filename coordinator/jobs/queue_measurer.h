@@ -6,10 +6,11 @@
 // that is made for given devices picks a worker with equal ones, and says at
 // once where none is attached.
 // RunSequence is no part of Measurer: what a plan measures has no sequence.
-// Threads: one request, one thread; the stop token from any. A stop cancels
-// the job at hand, and Measure returns kCancelled.
-// Errors: those of JobQueue::FindWorker, of MatchWorker and of JobDone
-// (job_queue.h).
+// Threads: one request, one thread; the stop token from any. A stop lets go of
+// the job at hand, and Measure returns kCancelled when nobody else wants it.
+// One that is to give way takes the results of the leases that its job has,
+// then returns the same. Errors: those of JobQueue::FindWorker, of MatchWorker
+// and of JobDone (job_queue.h).
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
 
@@ -27,9 +28,10 @@ class QueueMeasurer : public Measurer {
   // `queue` outlives the measurer. `described`: the devices; absent: any.
   QueueMeasurer(JobQueue* queue, std::stop_token stop,
                 std::optional<DeviceDescription> described = std::nullopt,
-                JobOrigin origin = {})
+                JobOrigin origin = {}, std::stop_token give_way = {})
       : queue_(queue),
         stop_(std::move(stop)),
+        give_way_(std::move(give_way)),
         described_(std::move(described)),
         is_pinned_(described_.has_value()),
         origin_(std::move(origin)) {}
@@ -53,6 +55,7 @@ class QueueMeasurer : public Measurer {
 
   JobQueue* const queue_;
   const std::stop_token stop_;
+  const std::stop_token give_way_;
   std::optional<DeviceDescription> described_;
   const bool is_pinned_;
   const JobOrigin origin_;

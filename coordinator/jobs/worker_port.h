@@ -25,8 +25,11 @@ struct WorkerDescription {
   std::string host;
   std::string fault;         // of its machine, when it attaches; empty: none
   bool is_draining = false;  // it began to before it attached
-  // Who may replace it while it is attached: whoever has the same owner.
+  // Who may replace it: whoever has the same owner.
   std::string owner;
+  // The process that it is. While it is connected nobody else replaces it:
+  // two that share a name and an owner would replace each other for ever.
+  std::string session;
   // The plugin the worker was started with; empty: the build's own.
   std::string plugin_path;
   // It runs a part of a program with other workers of its host.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "base/enum_words.h"
 #include "base/log/log.h"
 
 namespace meshwright::metrics {
@@ -89,12 +90,6 @@ void AddQueue(const jobs::JobQueue& queue, Families& families) {
              workers);
 }
 
-std::string NameQuality(v1::Quality quality) {
-  return quality == v1::QUALITY_UNSPECIFIED
-             ? "unknown"
-             : absl::AsciiStrToLower(v1::Quality_Name(quality));
-}
-
 void AddStore(const StoreCensus::Count& count, Families& families) {
   const store::Statistics& statistics = count.figures;
   Add(families, "meshwright_store_counted_timestamp_seconds",
@@ -110,8 +105,8 @@ void AddStore(const StoreCensus::Count& count, Families& families) {
       {"good", 0}, {"noisy", 0}, {"suspect", 0}};
   std::map<std::string, int64_t> bytes = rows;
   for (const auto& [quality, counted] : statistics.measured) {
-    rows[NameQuality(quality)] = counted.rows;
-    bytes[NameQuality(quality)] = counted.bytes;
+    rows[base::LowerName(v1::Quality_Name(quality))] = counted.rows;
+    bytes[base::LowerName(v1::Quality_Name(quality))] = counted.bytes;
   }
   AddByLabel(families, "meshwright_store_measured_rows",
              "Measured rows, by quality.", "quality", rows);

@@ -15,7 +15,8 @@ namespace meshwright::metrics {
 class StoreCensus : public Census<store::Statistics> {
  public:
   StoreCensus(store::ProfileStore* store, const base::Clock* clock)
-      : Census([store](std::stop_token) { return store->Count(); }, clock) {}
+      : Census([store](const std::stop_token&) { return store->Count(); },
+               clock) {}
 };
 
 }  // namespace meshwright::metrics

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "profiledb/store/samples.h"
 
@@ -112,12 +113,13 @@ absl::StatusOr<v1::CoverageReport> CoverPlan(
       absl::StrCat(step.device.platform, " ", step.device.device_kind));
   report.set_programs(static_cast<int64_t>(keys.size()));
   AverageCost own;
+  const estimation::TimeBase fastest = estimation::FindFastestAnchor(rows);
   for (const auto& [key, row] : rows) {
     // As Measuring::Lookup takes them.
     if (row.outcome() == v1::PRUNED) continue;
     if (row.outcome() == v1::MEASURED) {
       report.set_measured(report.measured() + 1);
-      if (IsNoisy(row)) report.set_noisy(report.noisy() + 1);
+      if (IsNoisy(row, fastest)) report.set_noisy(report.noisy() + 1);
     } else {
       report.set_failed(report.failed() + 1);
     }

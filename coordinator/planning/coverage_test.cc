@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -105,6 +108,24 @@ TEST_F(CoverageTest, TheRestIsEstimatedFromTheNearestRows) {
   EXPECT_EQ(report.basis(), "the model's own rows");
   EXPECT_EQ(report.basis_rows(), 5);
   EXPECT_FALSE(report.is_guess());
+}
+
+// A plan measures them again.
+TEST_F(CoverageTest, RowsOfASlowPeriodCountAsNoisy) {
+  const auto step = OpenStep(request_, &measurer_);
+  ASSERT_TRUE(step.ok()) << step.status();
+  const int64_t anchors[] = {1000, 1039, 1041};
+  for (size_t i = 0; i < std::size(anchors); ++i) {
+    v1::ProfileResult row = store::MakeMeasured("any");
+    row.set_key(step->space.programs[i].key());
+    v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
+    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_minimum_ns(anchors[i]);
+    ASSERT_TRUE(store_.Record(row, {}).ok());
+  }
+  const v1::CoverageReport report = Cover();
+  EXPECT_EQ(report.measured(), 3);
+  EXPECT_EQ(report.noisy(), 1);
 }
 
 TEST_F(CoverageTest, APlanWithStagesIsRefused) {

@@ -9,6 +9,7 @@
 #include "base/failpoint.h"
 #include "base/status_macros.h"
 #include "coordinator/estimation/cross_mesh_estimate.h"
+#include "profiledb/store/row_time.h"
 #include "profiledb/store/summary.h"
 
 namespace meshwright::planning {
@@ -25,16 +26,20 @@ Measuring::Measuring(const PlanDependencies& dependencies,
       mesh_(context.mesh),
       links_(context.links) {}
 
-bool IsNoisy(const v1::ProfileResult& row) {
+bool IsNoisy(const v1::ProfileResult& row,
+             const estimation::TimeBase& fastest) {
   const v1::Measurement& it = row.measurement();
   return row.outcome() == v1::MEASURED &&
          (it.quality() == v1::NOISY || it.quality() == v1::SUSPECT ||
+          estimation::IsOfSlowPeriod(fastest, it) ||
           static_cast<double>(it.spread_ns()) >
-              kMaxSpread * static_cast<double>(it.minimum_ns()));
+              kMaxSpread * static_cast<double>(store::GetTimeNs(it)));
 }
 
-bool IsWorthMeasuring(const v1::ProfileResult& row) {
-  return IsNoisy(row) && row.measurement().undisturbed() < kEnoughMeasurements;
+bool IsWorthMeasuring(const v1::ProfileResult& row,
+                      const estimation::TimeBase& fastest) {
+  return IsNoisy(row, fastest) &&
+         row.measurement().undisturbed() < kEnoughMeasurements;
 }
 
 absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs,
@@ -98,9 +103,12 @@ Measuring::Programs Measuring::TakeDoubtful() {
 absl::Status Measuring::Heal(const std::vector<v1::Program>& programs) {
   Programs noisy;
   std::set<std::string> keys;
+  const estimation::TimeBase fastest = estimation::FindFastestAnchor(results_);
   for (const v1::Program& program : programs) {
     const auto row = results_.find(program.key());
-    if (row == results_.end() || !IsWorthMeasuring(row->second)) continue;
+    if (row == results_.end() || !IsWorthMeasuring(row->second, fastest)) {
+      continue;
+    }
     if (keys.insert(program.key()).second) noisy.push_back(&program);
   }
   return Remeasure(noisy);
@@ -127,9 +135,10 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
   RETURN_IF_ERROR(dependencies_.measurer->Measure(
       batch,
       [&](const v1::ProfileResult& result) {
+        RETURN_IF_ERROR(Take(*by_key.at(result.key()), result));
         elsewhere.erase(result.key());
         if (result.outcome() == v1::MEASURED) keys.push_back(result.key());
-        return Take(*by_key.at(result.key()), result);
+        return absl::OkStatus();
       },
       [&](const v1::RunnerEvent::Started& started) {
         if (started.phase() != v1::RunnerEvent::Started::COMPILE) return;
@@ -171,6 +180,8 @@ v1::ProfileResult Measuring::Read(v1::ProfileResult row) const {
 
 absl::Status Measuring::Take(const v1::Program& program,
                              const v1::ProfileResult& result) {
+  // First: where the store is away, the same result comes again.
+  RETURN_IF_ERROR(Record(program, result));
   const bool again = results_.contains(result.key());
   if (!again) measured_now_.insert(result.key());
   if (result.outcome() == v1::MEASURED) {
@@ -181,7 +192,7 @@ absl::Status Measuring::Take(const v1::Program& program,
     (again ? remeasured_ : profiled_) += 1;
     compile_ns_ += result.measurement().compile_ns();
     const double seconds =
-        static_cast<double>(result.measurement().minimum_ns()) * 1e-9;
+        static_cast<double>(store::GetTimeNs(result.measurement())) * 1e-9;
     if (best_seconds_ == 0 || seconds < best_seconds_) best_seconds_ = seconds;
   } else if (!again) {
     ++failed_;
@@ -192,6 +203,11 @@ absl::Status Measuring::Take(const v1::Program& program,
     results_[result.key()] = result;
   }
   Show("measure", profiled_ + failed_);
+  return absl::OkStatus();
+}
+
+absl::Status Measuring::Record(const v1::Program& program,
+                               const v1::ProfileResult& result) {
   if (result.outcome() == v1::TRANSIENT) return absl::OkStatus();
   store::Entry entry{.result = result,
                      .origin = store::MakeOrigin(result, machine_),

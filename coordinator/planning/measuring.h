@@ -3,16 +3,18 @@
 // Concept: rows that the store has are looked up; others are measured and
 // recorded the moment they arrive, so that an interrupted plan loses nothing.
 // Programs are measured once more if their rows come out noisy for no reason of
-// the machine (busy, throttled), or of a slow period (estimation/time_base.h).
-// The summary that the store then makes of both measurements counts. Threads:
-// one; the measurer's callbacks come one at a time. Errors: those of the store,
-// at the first of which measuring stops, and of the measurer. A program that
-// fails is a row and a note, now and in every later plan that meets the row.
+// the machine (busy, throttled), or of a period that is slow beside others of
+// the same call (estimation/time_base.h). The summary that the store then makes
+// of both measurements counts. Threads: one; the measurer's callbacks come one
+// at a time. Errors: those of the store, at the first of which measuring stops,
+// and of the measurer. A program that fails is a row and a note, now and in
+// every later plan that meets the row.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,8 +39,11 @@ struct PlanDependencies {
 // not believed, however good each is.
 inline constexpr double kMaxSpread = 0.1;
 
-// Measured, and not believed to a few percent.
-bool IsNoisy(const v1::ProfileResult& row);
+// Measured, and not believed to a few percent. `fastest`: the fastest anchor of
+// the rows that it is used with (estimation::FindFastestAnchor), beside which
+// its own may say that the machine was slow.
+bool IsNoisy(const v1::ProfileResult& row,
+             const estimation::TimeBase& fastest = std::nullopt);
 
 // A program that stayed noisy in so many measurements that no busy machine
 // disturbed is noisy itself: no plan measures it again.
@@ -50,7 +55,8 @@ inline constexpr int kEnoughMeasurements = 3;
 inline constexpr absl::Duration kRest = absl::Minutes(10);
 
 // Noisy, and another measurement may change that.
-bool IsWorthMeasuring(const v1::ProfileResult& row);
+bool IsWorthMeasuring(const v1::ProfileResult& row,
+                      const estimation::TimeBase& fastest = std::nullopt);
 
 class Measuring {
  public:
@@ -96,8 +102,11 @@ class Measuring {
   Programs TakeDoubtful();
   // The plan's reading of a row of the store.
   v1::ProfileResult Read(v1::ProfileResult row) const;
+  // A result that the store does not take changes nothing.
   absl::Status Take(const v1::Program& program,
                     const v1::ProfileResult& result);
+  absl::Status Record(const v1::Program& program,
+                      const v1::ProfileResult& result);
   void NoteFailure(const v1::Program& program, const v1::ProfileResult& row);
   void Show(const char* phase, int done);
 

@@ -6,10 +6,12 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
+#include "profiledb/store/away.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
 
@@ -103,6 +105,53 @@ class MeasuringTest : public testing::Test {
   const jobs::ProgressFunction quiet_ = [](const v1::PlanProgress&) {};
 };
 
+// Takes no row the first time.
+class AwayOnce : public store::FakeProfileStore {
+ public:
+  using FakeProfileStore::Record;
+  absl::Status Record(absl::Span<const store::Entry> entries) override {
+    if (std::exchange(is_away_, false)) {
+      return store::MarkAway(absl::UnavailableError("the database is away"));
+    }
+    return FakeProfileStore::Record(entries);
+  }
+
+ private:
+  bool is_away_ = true;
+};
+
+// Hands a result in again until it is taken.
+class PatientMeasurer : public ScriptedMeasurer {
+ public:
+  using ScriptedMeasurer::ScriptedMeasurer;
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override {
+    return ScriptedMeasurer::Measure(
+        request,
+        [&](const v1::ProfileResult& result) {
+          while (true) {
+            absl::Status taken = on_result(result);
+            if (!store::IsAway(taken)) return taken;
+          }
+        },
+        on_started);
+  }
+};
+
+TEST_F(MeasuringTest, AResultThatIsHandedInTwiceIsCountedOnce) {
+  AwayOnce away;
+  PatientMeasurer measurer(
+      [](const v1::Program&, int) { return Measured(100, v1::GOOD); });
+  Measuring measuring({&away, &measurer}, {}, context_, quiet_);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_EQ(measuring.profiled(), 2);
+  EXPECT_EQ(measuring.remeasured(), 0);
+  EXPECT_THAT(measuring.measured_now(), SizeIs(2));
+  EXPECT_THAT(away.Lookup({programs_[0].key(), programs_[1].key()}).value(),
+              SizeIs(2));
+}
+
 TEST_F(MeasuringTest, ThePlansRowsAreNotedWhereverTheyComeFrom) {
   ASSERT_TRUE(store_.Record(store::MakeMeasured("a"), {}).ok());
   ScriptedMeasurer measurer(
@@ -192,6 +241,37 @@ TEST_F(MeasuringTest, ASlowPeriodIsMeasuredOnceMore) {
   ASSERT_TRUE(measuring.Measure(All()).ok());
   EXPECT_THAT(measurer.batches, ElementsAre(1, 1, 1));
   EXPECT_EQ(measuring.profiled(), 2);
+}
+
+// What an earlier plan found in a slow period; one of its rows is of a better
+// moment.
+TEST_F(MeasuringTest, RowsOfTheStoresSlowPeriodsHeal) {
+  const auto take = [](bool is_slow) {
+    v1::ProfileResult row = Measured(is_slow ? 1080 : 1000, v1::GOOD);
+    v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
+    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_minimum_ns(is_slow ? 15'900 : 15'200);
+    return row;
+  };
+  const auto count = [&](std::optional<absl::Time> began) {
+    store::FakeProfileStore store;
+    for (const v1::Program& program : programs_) {
+      v1::ProfileResult row = take(program.label() == "a");
+      row.set_key(program.key());
+      EXPECT_TRUE(store.Record(row, store::MakeOrigin(row, "machine")).ok());
+    }
+    ScriptedMeasurer calm([&](const v1::Program&, int) { return take(false); });
+    calm.began = began;
+    Measuring later({&store, &calm}, {}, context_, quiet_);
+    EXPECT_TRUE(later.Lookup(programs_).ok());
+    EXPECT_TRUE(later.Heal(programs_).ok());
+    EXPECT_EQ(later.results().at(programs_[0].key()).measurement().minimum_ns(),
+              later.remeasured() == 1 ? 1000 : 1080);
+    return later.remeasured();
+  };
+  EXPECT_EQ(count(std::nullopt), 1);
+  EXPECT_EQ(count(absl::Now() + 2 * kRest), 1);
+  EXPECT_EQ(count(absl::Now() + kRest / 2), 0);
 }
 
 TEST_F(MeasuringTest, GoodMeasurementsThatDisagreeAreNotBelieved) {

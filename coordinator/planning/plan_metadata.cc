@@ -76,6 +76,14 @@ void AddAnchors(const estimation::TimeBase& base,
   v1::AnchorTime& anchor = *anchors.Add();
   anchor.set_name(estimation::kSpeedAnchor);
   anchor.set_minimum_ns(*base);
+  anchor.set_median_ns(*base);
+}
+
+estimation::TimeBase ReadAnchors(
+    const google::protobuf::RepeatedPtrField<v1::AnchorTime>& anchors) {
+  v1::Measurement beside;
+  *beside.mutable_anchors() = anchors;
+  return estimation::FindAnchorTime(beside);
 }
 
 }  // namespace meshwright::planning

@@ -30,6 +30,10 @@ void NoteMinimumMemory(int64_t peak_bytes, v1::Plan& plan);
 void AddAnchors(const estimation::TimeBase& base,
                 google::protobuf::RepeatedPtrField<v1::AnchorTime>& anchors);
 
+// The inverse.
+estimation::TimeBase ReadAnchors(
+    const google::protobuf::RepeatedPtrField<v1::AnchorTime>& anchors);
+
 }  // namespace meshwright::planning
 
 #endif  // MESHWRIGHT_COORDINATOR_PLANNING_PLAN_METADATA_H_

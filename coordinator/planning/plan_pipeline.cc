@@ -15,6 +15,7 @@
 #include "coordinator/planning/choose_plan.h"
 #include "coordinator/planning/memory_pressure.h"
 #include "coordinator/planning/plan_metadata.h"
+#include "coordinator/planning/program_times.h"
 #include "coordinator/planning/remeasure.h"
 #include "coordinator/planning/verdicts.h"
 #include "coordinator/problem/memory_limit.h"
@@ -26,7 +27,7 @@ namespace meshwright::planning {
 namespace {
 
 // Part of every key: rises when programs are compiled or timed otherwise.
-constexpr int kProtocolVersion = 8;
+constexpr int kProtocolVersion = 9;
 // The version of rows from the time before device fingerprints.
 constexpr int kLastVersionOfUnknownMachines = 6;
 
@@ -331,6 +332,7 @@ absl::StatusOr<v1::Plan> ChooseSteadyPlan(
     if (changed) continue;
     AddQuality(ListUsedPrograms(plan, step), step, plan);
     AddAnchors(step.time_base, *plan.mutable_anchors());
+    AddProgramTimes(step, plan);
     return plan;
   }
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/remeasure.h"
 #include "coordinator/planning/score.h"
@@ -368,6 +369,80 @@ TEST_F(NoisyRowsTest, ThoseThatNobodyWouldNoticeAreLeft) {
   // Once more at once, and not for its plan.
   EXPECT_EQ(CountMeasurements(used_.front(), v1::GOOD), 2);
   EXPECT_EQ(CountMeasurements(used_.back(), v1::NOISY), kEnoughMeasurements);
+}
+
+// A whole plan was made in a slow period, which its rows do not show by
+// themselves. One row of a better moment does.
+class SlowPeriodTest : public NoisyRowsTest {
+ protected:
+  void SetUp() override {
+    NoisyRowsTest::SetUp();
+    machine_.machine = kMachine;
+    machine_.alter = [&](const v1::RunnerRequest&, v1::ProfileResult& result) {
+      SetPeriod(is_slow_, result);
+    };
+    const auto plan = PlanHere();
+    EXPECT_EQ(plan.quality(), v1::GOOD) << "nothing tells";
+    const std::set<const v1::Program*> used(used_.begin(), used_.end());
+    for (const v1::Program& program : step_.space.programs) {
+      if (used.contains(&program)) continue;
+      v1::ProfileResult row = step_.results.at(program.key());
+      SetPeriod(/*is_slow=*/false, row);
+      ASSERT_TRUE(here_.Record(row, {}).ok());
+      return;
+    }
+    FAIL() << "the plan uses every program";
+  }
+
+  static void SetPeriod(bool is_slow, v1::ProfileResult& result) {
+    v1::Measurement& it = *result.mutable_measurement();
+    if (is_slow) estimation::ScaleTimes(kLoss, it);
+    it.set_quality(v1::GOOD);
+    v1::AnchorTime& anchor = *it.add_anchors();
+    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_minimum_ns(is_slow ? kSlowAnchor : kAnchor);
+  }
+
+  v1::Plan PlanHere() {
+    machine_.programs = 0;
+    auto plan = MakePlan(Request("gpt2_2l"), {&here_, &machine_},
+                         [](const v1::PlanProgress&) {});
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return plan.value_or(v1::Plan());
+  }
+
+  static constexpr double kLoss = 1.15;
+  static constexpr int64_t kAnchor = 15'200;
+  static constexpr int64_t kSlowAnchor = 15'900;
+  bool is_slow_ = true;
+  jobs::FakeMeasurer machine_;
+  store::FakeProfileStore here_;
+};
+
+TEST_F(SlowPeriodTest, ItsRowsHealWhereAPlanUsesThem) {
+  is_slow_ = false;
+  const v1::Plan plan = PlanHere();
+  EXPECT_EQ(plan.quality(), v1::GOOD);
+  EXPECT_THAT(plan.noise(), IsEmpty());
+  EXPECT_GT(plan.programs().remeasured(), 0);
+  EXPECT_LT(machine_.programs, plan.programs().distinct());
+  // Most anchors are slow still, and the time base is their median.
+  EXPECT_NEAR(plan.predicted().step_seconds(),
+              quiet_.predicted().step_seconds() * kSlowAnchor / kAnchor,
+              0.01 * quiet_.predicted().step_seconds());
+}
+
+// Each plan measures less: what has been measured often enough is left.
+TEST_F(SlowPeriodTest, APlanThatStaysInItSaysSoAndEndsMeasuring) {
+  const auto programs = static_cast<int>(step_.space.programs.size());
+  int measured = 0;
+  do {
+    const v1::Plan plan = PlanHere();
+    EXPECT_EQ(plan.quality(), v1::NOISY);
+    EXPECT_THAT(plan.noise(), Contains(v1::SLOW_PERIOD));
+    measured += machine_.programs;
+  } while (machine_.programs > 0 && measured < kEnoughMeasurements * programs);
+  EXPECT_EQ(machine_.programs, 0);
 }
 
 // A plan that does not wait finds all rows in the store and judges by them.

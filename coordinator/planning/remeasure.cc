@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/planning/verdicts.h"
 #include "coordinator/selection/choice_programs.h"
 #include "coordinator/selection/selection.h"
 #include "planner/search/search.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::planning {
 
@@ -18,8 +20,10 @@ namespace {
 
 using Programs = std::vector<const v1::Program*>;
 
-// A noisy row was seen to take up to this many times what its program takes.
-constexpr int kNoiseRatio = 2;
+// A noisy row was seen to take up to this many times what its program takes; a
+// row of a slow period, whose samples agree, up to the second.
+constexpr double kNoiseRatio = 2;
+constexpr double kSlowPeriodRatio = 1.25;
 
 // The shortest noisy programs that together take this share of all are left
 // as they are: were each twice too slow, nobody would notice.
@@ -34,19 +38,21 @@ const v1::ProfileResult* FindRow(const MeasuredStep& step,
 double GetNanoseconds(const MeasuredStep& step, const v1::Program* program) {
   const v1::ProfileResult* const row = FindRow(step, program);
   if (row == nullptr || row->outcome() != v1::MEASURED) return 0;
-  return static_cast<double>(row->measurement().minimum_ns());
+  return static_cast<double>(store::GetTimeNs(row->measurement()));
 }
 
 // Of the programs of one plan those with noisy rows that matter to its time.
 Programs ListNoisy(const Programs& plan, const MeasuredStep& step) {
   double total = 0;
   Programs noisy;
+  const estimation::TimeBase fastest =
+      estimation::FindFastestAnchor(step.results);
   std::set<const v1::Program*> met;
   for (const v1::Program* program : plan) {
     if (!met.insert(program).second) continue;
     total += GetNanoseconds(step, program);
     const v1::ProfileResult* const row = FindRow(step, program);
-    if (row != nullptr && IsNoisy(*row)) noisy.push_back(program);
+    if (row != nullptr && IsNoisy(*row, fastest)) noisy.push_back(program);
   }
   std::stable_sort(noisy.begin(), noisy.end(),
                    [&](const v1::Program* a, const v1::Program* b) {
@@ -65,8 +71,10 @@ Programs ListNoisy(const Programs& plan, const MeasuredStep& step) {
 // Of them those that another measurement may change.
 Programs ListDoubtful(const Programs& plan, const MeasuredStep& step) {
   Programs doubtful = ListNoisy(plan, step);
+  const estimation::TimeBase fastest =
+      estimation::FindFastestAnchor(step.results);
   std::erase_if(doubtful, [&](const v1::Program* program) {
-    return !IsWorthMeasuring(*FindRow(step, program));
+    return !IsWorthMeasuring(*FindRow(step, program), fastest);
   });
   return doubtful;
 }
@@ -155,19 +163,22 @@ absl::Status JudgeAgain(const v1::DeviceSpec& device,
 
 bool HasDoubtfulRows(const MeasuredStep& step) {
   const auto& programs = step.space.programs;
+  const estimation::TimeBase fastest =
+      estimation::FindFastestAnchor(step.results);
   return std::any_of(
       programs.begin(), programs.end(), [&](const v1::Program& program) {
         const v1::ProfileResult* const row = FindRow(step, &program);
-        return row != nullptr && IsWorthMeasuring(*row);
+        return row != nullptr && IsWorthMeasuring(*row, fastest);
       });
 }
 
 store::Results MakeOptimisticRows(const MeasuredStep& step) {
   store::Results rows = step.results;
+  const estimation::TimeBase fastest = estimation::FindFastestAnchor(rows);
   for (auto& [key, row] : rows) {
-    if (!IsWorthMeasuring(row)) continue;
-    v1::Measurement& it = *row.mutable_measurement();
-    it.set_minimum_ns(it.minimum_ns() / kNoiseRatio);
+    if (!IsWorthMeasuring(row, fastest)) continue;
+    const double ratio = IsNoisy(row) ? kNoiseRatio : kSlowPeriodRatio;
+    estimation::ScaleTimes(1 / ratio, *row.mutable_measurement());
   }
   return rows;
 }
@@ -239,15 +250,22 @@ void AddQuality(const Programs& programs, const MeasuredStep& step,
   std::set<int> reasons(plan.noise().begin(), plan.noise().end());
   const Programs noisy = ListNoisy(programs, step);
   const std::set<const v1::Program*> counted(noisy.begin(), noisy.end());
+  const estimation::TimeBase fastest =
+      estimation::FindFastestAnchor(step.results);
   for (const v1::Program* program : programs) {
     const v1::ProfileResult* const row = FindRow(step, program);
     if (row == nullptr) continue;
     const v1::Measurement& it = row->measurement();
-    const bool is_counted = counted.contains(program);
-    plan.set_quality(
-        std::max(plan.quality(),
-                 is_counted ? it.quality() : std::min(it.quality(), v1::GOOD)));
-    if (is_counted) reasons.insert(it.noise().begin(), it.noise().end());
+    if (!counted.contains(program)) {
+      plan.set_quality(
+          std::max(plan.quality(), std::min(it.quality(), v1::GOOD)));
+      continue;
+    }
+    plan.set_quality(std::max(plan.quality(), it.quality()));
+    reasons.insert(it.noise().begin(), it.noise().end());
+    if (!estimation::IsOfSlowPeriod(fastest, it)) continue;
+    plan.set_quality(std::max(plan.quality(), v1::NOISY));
+    reasons.insert(v1::SLOW_PERIOD);
   }
   plan.mutable_noise()->Assign(reasons.begin(), reasons.end());
 }

@@ -14,6 +14,7 @@
 #include "coordinator/planning/score.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "planner/search/search.h"
+#include "profiledb/store/row_time.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::planning {
@@ -31,8 +32,8 @@ v1::PlanRequest MakeRequest(const std::string& model) {
   return request;
 }
 
-// Every program measured again with luck of its own; a row says how far its
-// time may be off (noise_interval.h): 15 of 16 are within 1.5 times even noise.
+// Every program measured again with luck of its own; a row says how sure its
+// time is (profiledb/store/row_time.h): as sure as one with even noise.
 store::Results MeasureAgain(const store::Results& exact, uint64_t seed) {
   store::Results rows;
   for (const auto& [key, row] : exact) {
@@ -41,11 +42,13 @@ store::Results MeasureAgain(const store::Results& exact, uint64_t seed) {
         1 + kNoise * (static_cast<double>(luck % 2001) / 1000 - 1);
     v1::ProfileResult& shaken = rows[key] = row;
     v1::Measurement& it = *shaken.mutable_measurement();
-    const double time = static_cast<double>(it.minimum_ns()) * shake;
+    const double time = static_cast<double>(store::GetTimeNs(it)) * shake;
+    constexpr int kSamples = 12;
     it.set_minimum_ns(std::llround(time));
-    for (int i = 0; i < 12; ++i) {
-      it.add_samples_ns(std::llround(time * (1 + 1.5 * kNoise * i / 4)));
-    }
+    it.set_median_ns(std::llround(time));
+    it.mutable_samples_ns()->Resize(kSamples, std::llround(time));
+    it.set_mad_ns(std::llround(std::sqrt(kSamples / 3.0) /
+                               store::kMedianErrorOfMad * kNoise * time));
   }
   return rows;
 }

@@ -50,7 +50,8 @@ class PlanDeadlinesTest : public testing::Test {
 
   std::unique_ptr<PlanRunner> NewRunner() {
     PlanRunner::Dependencies dependencies;
-    dependencies.clock = &clock_;
+    dependencies.clock = &wall_;
+    dependencies.steady = &clock_;
     dependencies.plans = &plans_;
     dependencies.profiles = &profiles_;
     dependencies.queue = &queue_;
@@ -59,7 +60,7 @@ class PlanDeadlinesTest : public testing::Test {
                                const jobs::ProgressFunction&) {
       return Plan(request, measurer);
     };
-    dependencies.options.max_running = 1;
+    dependencies.options.turns = {.look_ups = 1, .measurements = 1};
     auto runner = std::make_unique<PlanRunner>(std::move(dependencies));
     EXPECT_TRUE(runner->Start().ok());
     return runner;
@@ -94,6 +95,11 @@ class PlanDeadlinesTest : public testing::Test {
     return record.ok() ? *store::ParsePlanId(record->id()) : PlanId();
   }
 
+  void Pass(absl::Duration time) {
+    clock_.Advance(time);
+    wall_.Advance(time);
+  }
+
   v1::PlanState FindState(PlanId id) { return plans_.Get(id)->state(); }
   void AwaitState(PlanRunner& runner, PlanId id, v1::PlanState state) {
     base::Mutex mutex;
@@ -123,7 +129,8 @@ class PlanDeadlinesTest : public testing::Test {
     EXPECT_THAT(record.reason(), HasSubstr("submit it again with a later one"));
   }
 
-  base::FakeClock clock_;
+  base::FakeClock clock_;  // the steady one
+  base::FakeClock wall_;
   jobs::JobQueue queue_;
   ClosedPlans plans_;
   store::FakeProfileStore profiles_;
@@ -138,11 +145,11 @@ TEST_F(PlanDeadlinesTest, APlanFailsWhileItRunsAndOneBeforeItBegins) {
   AwaitRunning();  // on the only thread
   const PlanId queued = Submit(*runner, 60);
   const PlanId unlimited = Submit(*runner, 0);
-  clock_.Advance(absl::Seconds(59));
+  Pass(absl::Seconds(59));
   runner->Tick();
   EXPECT_EQ(FindState(running), v1::QUEUED);
   EXPECT_EQ(FindState(queued), v1::QUEUED);
-  clock_.Advance(absl::Seconds(1));
+  Pass(absl::Seconds(1));
   runner->Tick();
   ExpectLate(running);
   ExpectLate(queued);
@@ -161,12 +168,12 @@ TEST_F(PlanDeadlinesTest, ADeadlineHoldsAfterARestart) {
     AwaitState(*runner, passed, v1::WAITING);
     AwaitState(*runner, ahead, v1::WAITING);
   }
-  clock_.Advance(absl::Seconds(60));
+  Pass(absl::Seconds(60));
   const auto runner = NewRunner();
   runner->Tick();
   ExpectLate(passed);
   AwaitState(*runner, ahead, v1::WAITING);
-  clock_.Advance(absl::Seconds(30));
+  Pass(absl::Seconds(30));
   runner->Tick();
   ExpectLate(ahead);
 }
@@ -175,11 +182,24 @@ TEST_F(PlanDeadlinesTest, ADeadlineThatTheStoreDoesNotTakeIsTriedAgain) {
   const auto runner = NewRunner();
   const PlanId id = Submit(*runner, 60);
   AwaitState(*runner, id, v1::WAITING);
-  clock_.Advance(absl::Seconds(60));
+  Pass(absl::Seconds(60));
   plans_.is_closed = true;
   runner->Tick();
   EXPECT_EQ(FindState(id), v1::WAITING);
   plans_.is_closed = false;
+  runner->Tick();
+  ExpectLate(id);
+}
+
+TEST_F(PlanDeadlinesTest, AClockThatIsSetMovesNoDeadline) {
+  const auto runner = NewRunner();
+  const PlanId id = Submit(*runner, 60);
+  AwaitState(*runner, id, v1::WAITING);
+  wall_.Advance(absl::Hours(1));
+  runner->Tick();
+  EXPECT_EQ(FindState(id), v1::WAITING);
+  wall_.Advance(-absl::Hours(2));
+  clock_.Advance(absl::Seconds(60));
   runner->Tick();
   ExpectLate(id);
 }

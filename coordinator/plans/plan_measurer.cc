@@ -1,5 +1,7 @@
 #include "coordinator/plans/plan_measurer.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -9,11 +11,13 @@
 #include "absl/strings/str_cat.h"
 #include "base/failpoint.h"
 #include "base/status_macros.h"
+#include "base/stop_wait.h"
 #include "coordinator/jobs/device_digest.h"
 #include "coordinator/jobs/device_record.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/jobs/suspension.h"
 #include "coordinator/jobs/worker_port.h"
+#include "profiledb/store/away.h"
 
 namespace meshwright::plans {
 namespace {
@@ -25,12 +29,41 @@ bool Fits(const jobs::DeviceDescription& known, const v1::DeviceSpec& device) {
   return jobs::CanRun(worker, device, nullptr).ok();
 }
 
+// Between two tries to store a row.
+constexpr absl::Duration kFirstRowPause = absl::Milliseconds(100);
+constexpr absl::Duration kMaxRowPause = absl::Seconds(5);
+
+// What others measure is wanted until this goes, or the run is stopped.
+class ScopedWant {
+ public:
+  ScopedWant(jobs::JobQueue* queue, const std::set<std::string>& keys,
+             const jobs::JobOrigin& origin, const std::stop_token& stop)
+      : queue_(queue),
+        want_(queue->Want({keys.begin(), keys.end()}, origin)),
+        at_stop_(stop, [this] { queue_->Unwant(want_); }) {}
+  ~ScopedWant() { queue_->Unwant(want_); }
+  ScopedWant(const ScopedWant&) = delete;
+  ScopedWant& operator=(const ScopedWant&) = delete;
+
+ private:
+  jobs::JobQueue* const queue_;
+  const jobs::WantId want_;
+  const std::stop_callback<std::function<void()>> at_stop_;
+};
+
 }  // namespace
 
 absl::Status PlanMeasurer::SuspendFor(const v1::DeviceSpec& device,
                                       absl::string_view reason) {
   needs_ = {device, pinned_};
   return jobs::Suspend(reason);
+}
+
+absl::Status PlanMeasurer::SuspendForTurn() {
+  needs_.reset();
+  return jobs::Suspend(
+      "waits for its turn: as many plans as may at once have programs "
+      "measured");
 }
 
 absl::Status PlanMeasurer::Pin(const v1::DeviceSpec& device) {
@@ -81,19 +114,38 @@ absl::StatusOr<jobs::DeviceDescription> PlanMeasurer::Describe(
   return description;
 }
 
+absl::Status PlanMeasurer::CheckReady(const v1::RunnerRequest& claimed) {
+  if (claimed.programs_size() > 0) {
+    const auto worker = queue_->MatchWorker(claimed.device(), &*pinned_);
+    if (!worker.ok()) {
+      return SuspendFor(claimed.device(), worker.status().message());
+    }
+  }
+  if (MustGiveWay() || (take_turn_ && !take_turn_())) return SuspendForTurn();
+  return absl::OkStatus();
+}
+
+absl::Status PlanMeasurer::HandOn(const v1::ProfileResult& result,
+                                  const OnResult& on_result) {
+  if (!on_result) return absl::OkStatus();
+  for (absl::Duration pause = kFirstRowPause;;
+       pause = std::min(2 * pause, kMaxRowPause)) {
+    absl::Status taken = on_result(result);
+    if (!store::IsAway(taken)) return taken;
+    if (on_away_) on_away_(taken);
+    if (!base::WaitFor(pause, stop_)) return taken;
+  }
+}
+
 absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
                                           std::set<std::string>& claims,
                                           const OnResult& on_result,
                                           const OnStarted& on_started) {
-  const auto worker = queue_->MatchWorker(request.device(), &*pinned_);
-  if (!worker.ok()) {
-    return SuspendFor(request.device(), worker.status().message());
-  }
-  jobs::QueueMeasurer measurer(queue_, stop_, pinned_, origin_);
+  jobs::QueueMeasurer measurer(queue_, stop_, pinned_, origin_, give_way_);
   absl::Status measured = measurer.Measure(
       request,
       [&](const v1::ProfileResult& result) {
-        absl::Status taken = on_result ? on_result(result) : absl::OkStatus();
+        absl::Status taken = HandOn(result, on_result);
         const bool has_row = taken.ok() && result.outcome() != v1::TRANSIENT;
         if (claims.erase(result.key()) > 0) {
           in_flight_->End(result.key(), has_row);
@@ -101,6 +153,7 @@ absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
         return taken;
       },
       on_started);
+  if (absl::IsCancelled(measured) && MustGiveWay()) return SuspendForTurn();
   // The workers that could have gone on have left.
   if (absl::IsUnavailable(measured) &&
       !queue_->MatchWorker(request.device(), &*pinned_).ok()) {
@@ -126,6 +179,7 @@ absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
     const jobs::InFlight::Flights others = in_flight_->Claim(keys, seen_);
     std::set<std::string> elsewhere;
     for (const auto& flight : others) elsewhere.insert(flight->key);
+    const ScopedWant want(queue_, elsewhere, origin_, stop_);
     v1::RunnerRequest mine;
     *mine.mutable_device() = request.device();
     *mine.mutable_options() = request.options();
@@ -139,18 +193,21 @@ absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
     for (const v1::Program& program : mine.programs()) {
       claims.insert(program.key());
     }
-    const absl::Status measured =
-        claims.empty() ? absl::OkStatus()
-                       : MeasureClaimed(mine, claims, on_result, on_started);
+    absl::Status measured = CheckReady(mine);
+    if (measured.ok() && !claims.empty()) {
+      measured = MeasureClaimed(mine, claims, on_result, on_started);
+    }
     for (const std::string& key : claims) {
       in_flight_->End(key, /*has_row=*/false);
     }
     RETURN_IF_ERROR(measured);
-    queue_->Raise({elsewhere.begin(), elsewhere.end()}, origin_.priority);
-    ASSIGN_OR_RETURN(const std::vector<std::string> without_row,
-                     in_flight_->Await(others, stop_));
+    const auto without_row = in_flight_->Await(others, stop_, give_way_);
+    if (absl::IsCancelled(without_row.status()) && MustGiveWay()) {
+      return SuspendForTurn();
+    }
+    RETURN_IF_ERROR(without_row.status());
     std::map<std::string, const v1::Program*> left;
-    for (const std::string& key : without_row) left[key] = open.at(key);
+    for (const std::string& key : *without_row) left[key] = open.at(key);
     open = std::move(left);
   }
   seen_ = in_flight_->Count();

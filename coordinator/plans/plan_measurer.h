@@ -6,8 +6,14 @@
 // therefore needs no worker. From then on, after a restart too, only workers
 // with equal devices measure for it. Where none is attached the run is
 // suspended, with what the attached ones lack as its reason. Programs that
-// another plan is measuring are left to it (jobs/in_flight.h).
-// Threads: one run, one thread; the stop token from any.
+// another plan is measuring are left to it (jobs/in_flight.h). Where that plan
+// is cancelled, its run goes on until what this one wants of it is measured.
+// A run that shares turns (turns.h) takes a measuring turn before it measures.
+// Where none is free, or it is to give way, it is suspended without needs.
+// A result whose row the store does not take for now is handed to the run again
+// until the store takes it, or the run is stopped. So its worker keeps it until
+// then (JobQueue acknowledges nothing earlier).
+// Threads: one run, one thread; the stop tokens from any.
 // Errors: a suspension (jobs/suspension.h), kCancelled after a stop,
 // kUnavailable for more devices than the pinned machines have, those of the
 // store of plans and of JobQueue.
@@ -63,6 +69,17 @@ class PlanMeasurer : public jobs::Measurer {
   // As the record says; a run that needs more ends with kResourceExhausted.
   void LimitPrograms(const v1::PlanRecord& record) { record_ = record; }
 
+  // `take` takes a measuring turn until the run ends, if the run has none;
+  // false where none is free. `give_way`: the run is to end soon.
+  void ShareTurns(std::function<bool()> take, std::stop_token give_way) {
+    take_turn_ = std::move(take);
+    give_way_ = std::move(give_way);
+  }
+
+  // Told why the store takes no row, before each pause.
+  using OnAway = std::function<void(const absl::Status&)>;
+  void TellAway(OnAway on_away) { on_away_ = std::move(on_away); }
+
   std::optional<absl::Time> PlanBegan() const override {
     return absl::FromUnixNanos(record_.submitted_unix_ns());
   }
@@ -72,14 +89,23 @@ class PlanMeasurer : public jobs::Measurer {
   }
   const std::set<std::string>& rows() const { return rows_; }
 
-  // Of the suspension that a call returned.
+  // Of the suspension that a call returned; nothing: it waits for a turn.
   const std::optional<Needs>& needs() const { return needs_; }
 
  private:
   absl::Status Pin(const v1::DeviceSpec& device);
   absl::Status SuspendFor(const v1::DeviceSpec& device,
                           absl::string_view reason);
+  absl::Status SuspendForTurn();
+  bool MustGiveWay() const {
+    return give_way_.stop_requested() && !stop_.stop_requested();
+  }
+  // Whether what is claimed can be measured now.
+  absl::Status CheckReady(const v1::RunnerRequest& claimed);
 
+  // Until the store takes it.
+  absl::Status HandOn(const v1::ProfileResult& result,
+                      const OnResult& on_result);
   // Ends the claims of programs that have a result, and takes them out.
   absl::Status MeasureClaimed(const v1::RunnerRequest& request,
                               std::set<std::string>& claims,
@@ -93,6 +119,9 @@ class PlanMeasurer : public jobs::Measurer {
   const OnPinned on_pinned_;
   const jobs::JobOrigin origin_;
   const std::stop_token stop_;
+  std::function<bool()> take_turn_;  // empty: turns are not shared
+  std::stop_token give_way_;
+  OnAway on_away_;
   std::optional<Needs> needs_;
   std::set<std::string> rows_;  // keys that the run noted
   v1::PlanRecord record_;       // of the limit

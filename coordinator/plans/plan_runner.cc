@@ -12,6 +12,7 @@
 #include "base/log/log_context.h"
 #include "base/status_macros.h"
 #include "base/trace_context.h"
+#include "coordinator/jobs/device_digest.h"
 #include "coordinator/jobs/device_record.h"
 #include "coordinator/jobs/suspension.h"
 #include "profiledb/store/away.h"
@@ -39,10 +40,22 @@ v1::PlanUpdate MakeUpdate(v1::PlanState state, absl::string_view reason = "") {
   return update;
 }
 
+std::string SayAway(const absl::Status& why) {
+  return absl::StrCat(why.message(),
+                      "; the plan goes on when the store takes its updates");
+}
+
 // The store did not take an update that it would take at another time.
 bool IsRetryable(const absl::Status& written) {
   return !written.ok() && !absl::IsFailedPrecondition(written) &&
          !absl::IsAborted(written) && !absl::IsNotFound(written);
+}
+
+// The same for devices on which the same worker can go on with a plan.
+std::string NameDevice(const v1::DeviceRecord& device) {
+  return absl::StrCat(device.platform(), "\n", device.platform_version(), "\n",
+                      device.device_kind(), "\n",
+                      jobs::DigestFingerprint(device.fingerprint()));
 }
 
 absl::Status NoSuchModule(const std::string& sha256) {
@@ -58,7 +71,7 @@ class PlanRunner::Progress {
   Progress(PlanRunner* runner, store::PlanId id) : runner_(runner), id_(id) {}
 
   void Show(const v1::PlanProgress& progress) {
-    const absl::Time now = runner_->dependencies_.clock->Now();
+    const absl::Time now = runner_->dependencies_.steady->Now();
     const v1::PlanState state = FindState(progress.phase());
     const bool is_new = state != state_;
     if (!is_new &&
@@ -79,6 +92,13 @@ class PlanRunner::Progress {
     runner_->Append(id_, std::move(update)).IgnoreError();
   }
 
+  // Until the next progress.
+  void Wait(const absl::Status& why) {
+    if (state_ == v1::WAITING) return;
+    const v1::PlanUpdate update = MakeUpdate(v1::WAITING, SayAway(why));
+    if (runner_->Append(id_, update).ok()) state_ = v1::WAITING;
+  }
+
  private:
   PlanRunner* const runner_;
   const store::PlanId id_;
@@ -89,8 +109,10 @@ class PlanRunner::Progress {
 
 PlanRunner::PlanRunner(Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
+      turns_(dependencies_.options.turns),
       threads_(std::make_unique<base::ThreadPool>(
-          dependencies_.options.max_running)) {}
+          dependencies_.options.turns.look_ups +
+          dependencies_.options.turns.measurements)) {}
 
 PlanRunner::~PlanRunner() { Stop(); }
 
@@ -106,6 +128,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
     epoch_ = epoch;
     leads_ = true;
     newest_ = store::PlanId();
+    turns_.Clear();
     put_aside_.clear();
     deadlines_.clear();
   }
@@ -122,7 +145,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
       *dependencies_.plans, {.states = store::ListUnfinishedStates()},
       [&](store::PlanId id, const v1::PlanRecord& record) {
         ids.push_back(id);
-        MindDeadline(record, id);
+        Know(record, id);
         if (record.state() == v1::MEASURING) {
           base::MutexLock lock(&mutex_);
           interrupted_.insert(id);
@@ -146,18 +169,24 @@ absl::StatusOr<v1::WorkerSummary> PlanRunner::Order(
     const v1::WorkerOrder& order) {
   base::MutexLock lock(&order_mutex_);
   ASSIGN_OR_RETURN(v1::WorkerSummary worker, dependencies_.queue->Order(order));
-  RETURN_IF_ERROR(dependencies_.plans->SetOrder(order));
+  store::Epoch epoch;
+  {
+    base::MutexLock inner(&mutex_);
+    epoch = epoch_;
+  }
+  RETURN_IF_ERROR(dependencies_.plans->SetOrder(epoch, order));
   return worker;
 }
 
 void PlanRunner::Follow() {
   base::MutexLock lock(&mutex_);
   leads_ = false;
+  turns_.Clear();
   waiting_.clear();
   put_aside_.clear();
   deadlines_.clear();
   woken_.clear();
-  for (auto& [id, stop] : running_) stop.request_stop();
+  for (auto& [id, running] : running_) running.stop.request_stop();
 }
 
 absl::Status PlanRunner::TakeSubmitted() {
@@ -176,7 +205,7 @@ absl::Status PlanRunner::TakeSubmitted() {
       ASSIGN_OR_RETURN(queued.before, store::ParsePlanId(record.id()));
       if (!(newest < queued.before)) break;
       ids.push_back(queued.before);
-      MindDeadline(record, queued.before);
+      Know(record, queued.before);
     }
     if (static_cast<int>(page.size()) < queued.limit ||
         !(newest < queued.before)) {
@@ -195,7 +224,7 @@ void PlanRunner::Stop() {
   {
     base::MutexLock lock(&mutex_);
     stopping_ = true;
-    for (auto& [id, stop] : running_) stop.request_stop();
+    for (auto& [id, running] : running_) running.stop.request_stop();
   }
   if (threads_ == nullptr) return;
   threads_->Join();
@@ -297,7 +326,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
     leads = leads_;
   }
   if (leads && added.state() == v1::QUEUED) {
-    MindDeadline(added, id);
+    Know(added, id);
     Post(id);
   }
   return added;
@@ -333,15 +362,21 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::EndFromOutside(store::PlanId id,
   waiting_.erase(id);
   put_aside_.erase(id);
   deadlines_.erase(id);
+  turns_.Leave(id);
   const auto running = running_.find(id);
-  if (running != running_.end()) running->second.request_stop();
+  if (running != running_.end()) running->second.stop.request_stop();
   return ended;
 }
 
-void PlanRunner::MindDeadline(const v1::PlanRecord& record, store::PlanId id) {
-  if (record.deadline_unix_ns() == 0) return;
+void PlanRunner::Know(const v1::PlanRecord& record, store::PlanId id) {
   base::MutexLock lock(&mutex_);
-  deadlines_[id] = absl::FromUnixNanos(record.deadline_unix_ns());
+  const std::string device =
+      record.has_device() ? NameDevice(record.device()) : "";
+  turns_.Enter(id, {record.namespace_(), device}, record.priority());
+  if (record.deadline_unix_ns() == 0) return;
+  const absl::Duration left = absl::FromUnixNanos(record.deadline_unix_ns()) -
+                              dependencies_.clock->Now();
+  deadlines_[id] = dependencies_.steady->Now() + left;
 }
 
 void PlanRunner::EndOverdue(store::PlanId id) {
@@ -380,7 +415,7 @@ absl::StatusOr<v1::CoverageReport> PlanRunner::Cover(
 }
 
 void PlanRunner::Tick() {
-  const absl::Time now = dependencies_.clock->Now();
+  const absl::Time now = dependencies_.steady->Now();
   std::vector<store::PlanId> overdue;
   {
     base::MutexLock lock(&mutex_);
@@ -413,7 +448,31 @@ void PlanRunner::Tick() {
 }
 
 void PlanRunner::Post(store::PlanId id) {
-  threads_->Post([this, id] { Run(id); });
+  base::MutexLock lock(&mutex_);
+  if (running_.contains(id)) {  // it is about to end its run
+    woken_.insert(id);
+    return;
+  }
+  turns_.Wait(id, Turns::Kind::kLookUp);
+  RunNext();
+}
+
+void PlanRunner::RunNext() {
+  if (stopping_ || draining_ || !leads_) return;
+  while (const auto next = turns_.Give(dependencies_.steady->Now())) {
+    running_.try_emplace(*next);
+    threads_->Post([this, id = *next] { Run(id); });
+  }
+  for (const store::PlanId id : turns_.AskToGiveWay()) {
+    running_.at(id).give_way.request_stop();
+  }
+}
+
+bool PlanRunner::TakeMeasuringTurn(store::PlanId id) {
+  base::MutexLock lock(&mutex_);
+  if (!turns_.Upgrade(id)) return false;
+  RunNext();
+  return true;
 }
 
 absl::StatusOr<v1::PlanRecord> PlanRunner::Append(store::PlanId id,
@@ -436,7 +495,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Append(store::PlanId id,
       absl::IsAborted(record.status())) {
     base::MutexLock lock(&mutex_);
     const auto running = running_.find(id);
-    if (running != running_.end()) running->second.request_stop();
+    if (running != running_.end()) running->second.stop.request_stop();
   } else {
     base::LogWarning(
         store::FormatPlanId(id), ": ",
@@ -446,20 +505,17 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Append(store::PlanId id,
 }
 
 void PlanRunner::Run(store::PlanId id) {
-  std::stop_token stop;
+  Running running;
+  bool begins = false;
   {
     base::MutexLock lock(&mutex_);
-    if (stopping_ || draining_ || !leads_) return;
-    const auto [running, is_new] = running_.try_emplace(id);
-    if (!is_new) {  // it is about to end its run; End posts it again
-      woken_.insert(id);
-      return;
-    }
-    stop = running->second.get_token();
+    running = running_.at(id);
+    begins = !stopping_ && !draining_ && leads_;
   }
   std::optional<Needs> needs;
   std::string row_keys;
   absl::StatusOr<v1::Plan> plan = absl::CancelledError("it has ended");
+  if (!begins) return End(id, std::move(plan), std::nullopt, row_keys);
   const auto record = dependencies_.plans->Get(id);
   const base::LogScope scope(
       {.plan = store::FormatPlanId(id),
@@ -468,8 +524,8 @@ void PlanRunner::Run(store::PlanId id) {
     plan = record.status();
   } else if (!store::HasEnded(record->state())) {
     const absl::Status said = SayWaits(id);
-    plan =
-        said.ok() ? CallPlanFunction(*record, id, stop, needs, row_keys) : said;
+    plan = said.ok() ? CallPlanFunction(*record, id, running, needs, row_keys)
+                     : said;
   }
   End(id, std::move(plan), std::move(needs), row_keys);
 }
@@ -492,15 +548,14 @@ void PlanRunner::PutAside(store::PlanId id, const absl::Status& why) {
   const absl::Duration pause =
       std::min(kFirstPause * (int64_t{1} << aside.tries), kMaxPause);
   if (pause < kMaxPause) ++aside.tries;
-  aside.next = dependencies_.clock->Now() + pause;
+  aside.next = dependencies_.steady->Now() + pause;
   aside.is_said = false;
-  aside.reason = absl::StrCat(
-      why.message(), "; the plan goes on when the store takes its updates");
+  aside.reason = SayAway(why);
   waiting_.erase(id);
 }
 
 absl::StatusOr<v1::Plan> PlanRunner::CallPlanFunction(
-    const v1::PlanRecord& record, store::PlanId id, std::stop_token stop,
+    const v1::PlanRecord& record, store::PlanId id, const Running& running,
     std::optional<Needs>& needs, std::string& row_keys) {
   v1::PlanRequest request = record.request();
   ASSIGN_OR_RETURN(
@@ -524,11 +579,17 @@ absl::StatusOr<v1::Plan> PlanRunner::CallPlanFunction(
       [&](const v1::DeviceRecord& device) {
         v1::PlanUpdate update;
         *update.mutable_device() = device;
-        return Append(id, std::move(update)).status();
+        RETURN_IF_ERROR(Append(id, std::move(update)).status());
+        base::MutexLock lock(&mutex_);
+        turns_.Pin(id, NameDevice(device));
+        return absl::OkStatus();
       },
-      std::move(origin), std::move(stop));
+      std::move(origin), running.stop.get_token());
   measurer.LimitPrograms(record);
+  measurer.ShareTurns([this, id] { return TakeMeasuringTurn(id); },
+                      running.give_way.get_token());
   Progress progress(this, id);
+  measurer.TellAway([&](const absl::Status& why) { progress.Wait(why); });
   auto plan = dependencies_.plan(
       request, &measurer,
       [&](const v1::PlanProgress& shown) { progress.Show(shown); });
@@ -540,13 +601,16 @@ absl::StatusOr<v1::Plan> PlanRunner::CallPlanFunction(
 void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
                      std::optional<Needs> needs, const std::string& row_keys) {
   bool is_stopping = false;
+  bool waits_for_turn = false;
   std::string aside;  // why, if it is
   {
     base::MutexLock lock(&mutex_);
     const auto running = running_.find(id);
     // Also where it was cancelled, or another coordinator took it over.
     is_stopping = stopping_ || (running != running_.end() &&
-                                running->second.stop_requested());
+                                running->second.stop.stop_requested());
+    waits_for_turn =
+        !is_stopping && !needs.has_value() && jobs::IsSuspended(plan.status());
     // Before it is seen to wait, so that no Tick misses it.
     if (is_stopping) {
       needs.reset();
@@ -561,7 +625,10 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
       store::FormatPlanId(id), ": ",
       plan.status().ToString(absl::StatusToStringMode::kWithNoExtraData));
   absl::Status written;
+  // Not where it is stopped: whoever leads next may know it already.
+  bool ends = false;
   if (plan.ok()) {
+    ends = true;
     base::Failpoint("plan.made");
     v1::PlanUpdate done = MakeUpdate(v1::DONE);
     *done.mutable_plan() = *std::move(plan);
@@ -570,30 +637,36 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     base::Failpoint("plan.done");
   } else if (is_stopping) {
     // It was cancelled, or the next coordinator or leader goes on with it.
-  } else if (needs.has_value()) {
+  } else if (needs.has_value() || waits_for_turn) {
     written =
         Append(id, MakeUpdate(v1::WAITING, plan.status().message())).status();
   } else if (!aside.empty()) {
     written = Append(id, MakeUpdate(v1::WAITING, aside)).status();
   } else if (!absl::IsCancelled(plan.status())) {
+    ends = true;
     v1::PlanUpdate failed = MakeUpdate(v1::FAILED, plan.status().message());
     failed.set_error_code(static_cast<int>(plan.status().code()));
     written = Append(id, std::move(failed)).status();
   }
-  bool is_woken = false;
-  {
-    base::MutexLock lock(&mutex_);
-    const auto there = put_aside_.find(id);
-    if (IsRetryable(written) && !is_stopping) {
-      if (aside.empty()) PutAside(id, written);
-    } else if (there != put_aside_.end()) {
-      there->second.is_said = true;
-      if (aside.empty() || !written.ok()) put_aside_.erase(there);
-    }
-    is_woken = woken_.erase(id) > 0;
-    running_.erase(id);
+  base::MutexLock lock(&mutex_);
+  const auto there = put_aside_.find(id);
+  if (IsRetryable(written) && !is_stopping) {
+    if (aside.empty()) PutAside(id, written);
+  } else if (there != put_aside_.end()) {
+    there->second.is_said = true;
+    if (aside.empty() || !written.ok()) put_aside_.erase(there);
   }
-  if (is_woken) Post(id);
+  running_.erase(id);
+  turns_.Release(id, dependencies_.steady->Now());
+  const bool is_woken = woken_.erase(id) > 0;
+  if (waits_for_turn && written.ok()) {
+    turns_.Wait(id, Turns::Kind::kMeasuring);
+  } else if (is_woken) {
+    turns_.Wait(id, Turns::Kind::kLookUp);
+  } else if (ends && written.ok()) {
+    turns_.Leave(id);
+  }
+  RunNext();
 }
 
 }  // namespace meshwright::plans

@@ -3,19 +3,22 @@
 // Concept: a plan is *durable by replay*. Its request, its pinned devices and
 // its state are rows; the planning function decides from stored rows alone. So
 // after a crash it is run again from its beginning, and look-ups carry it to
-// where it was. A bounded number run at once; a plan that waits for its turn or
-// for devices is a row and holds no thread. A client that goes away ends
-// nothing.
+// where it was. A bounded number run at once, by priority and fair share
+// (turns.h). A plan that waits for its turn or for devices is a row and holds
+// no thread. One whose programs are all known waits for none that is measured.
+// A client that goes away ends nothing.
 //
 //   Submit ─▶ QUEUED ─▶ ANALYSING ─▶ MEASURING ─▶ SEARCHING ─▶ DONE
 //                ▲           │ suspended    │            └──▶ FAILED
 //     Start ─────┘           ▼              ▼      Cancel ──▶ CANCELLED
 //   (unfinished plans)     WAITING (reason): no thread; runs again when the
-//                          devices it needs are attached, or the store that
-//                          failed takes updates again
+//                          devices it needs are attached, it may have programs
+//                          measured, or the store that failed takes updates
+//                          again
 //
 // A plan with a deadline fails at it in every state; the deadline is in its
-// row, so it holds after a restart too.
+// row, so it holds after a restart too. A clock that is set while the plan runs
+// moves neither its deadline nor its pauses.
 //
 // Of several coordinators over one store the leader runs the plans. The others
 // take submissions, which the leader finds in the store, and answer what is
@@ -55,6 +58,7 @@
 #include "coordinator/plans/plan_feed.h"
 #include "coordinator/plans/plan_function.h"
 #include "coordinator/plans/plan_measurer.h"
+#include "coordinator/plans/turns.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plans.pb.h"
@@ -71,13 +75,14 @@ struct PlanQuota {
 class PlanRunner {
  public:
   struct Options {
-    int max_running = 16;
+    Turns::Options turns;
     // Progress within one state is written at most this often.
     absl::Duration progress_interval = absl::Milliseconds(500);
   };
 
   struct Dependencies {
-    const base::Clock* clock = nullptr;
+    const base::Clock* clock = nullptr;   // of what is written and read
+    const base::Clock* steady = nullptr;  // of pauses: it is never set
     store::PlanStore* plans = nullptr;
     store::ProfileStore* profiles = nullptr;  // keeps the modules
     jobs::JobQueue* queue = nullptr;
@@ -139,11 +144,21 @@ class PlanRunner {
     std::string reason;
     bool is_said = false;  // the store has it as WAITING, with the reason
     int tries = 0;
-    absl::Time next;  // when it is run again
+    absl::Time next;  // when it is run again, of the steady clock
   };
 
+  // Of one that runs.
+  struct Running {
+    std::stop_source stop;
+    std::stop_source give_way;
+  };
+
+  // Its deadline and whose it is.
+  void Know(const v1::PlanRecord& record, store::PlanId id);
   void Post(store::PlanId id);
-  void MindDeadline(const v1::PlanRecord& record, store::PlanId id);
+  void RunNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // For a run of a plan that looks up so far.
+  bool TakeMeasuringTurn(store::PlanId id);
   // Appends its end, whatever it does, and stops it where it runs.
   absl::StatusOr<v1::PlanRecord> EndFromOutside(store::PlanId id,
                                                 v1::PlanUpdate end);
@@ -151,7 +166,7 @@ class PlanRunner {
   void Run(store::PlanId id);
   absl::StatusOr<v1::Plan> CallPlanFunction(const v1::PlanRecord& record,
                                             store::PlanId id,
-                                            std::stop_token stop,
+                                            const Running& running,
                                             std::optional<Needs>& needs,
                                             std::string& row_keys);
   // Writes that the plan waits, where the store did not take that earlier.
@@ -183,10 +198,12 @@ class PlanRunner {
   store::PlanId taken_over_ ABSL_GUARDED_BY(mutex_);
   // While it measured, by the end of the coordinator before this one.
   std::set<store::PlanId> interrupted_ ABSL_GUARDED_BY(mutex_);
-  std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);
+  Turns turns_ ABSL_GUARDED_BY(mutex_);
+  std::map<store::PlanId, Running> running_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Aside> put_aside_ ABSL_GUARDED_BY(mutex_);
-  // Of plans that were taken; one that has ended goes when its time is up.
+  // Of plans that were taken, of the steady clock; one that has ended goes when
+  // its time is up.
   std::map<store::PlanId, absl::Time> deadlines_ ABSL_GUARDED_BY(mutex_);
   std::set<store::PlanId> woken_ ABSL_GUARDED_BY(mutex_);  // while they run
 

@@ -5,16 +5,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "base/log/log_context.h"
 #include "base/trace_context.h"
-#include "coordinator/jobs/worker_port.h"
-#include "profiledb/store/away.h"
+#include "coordinator/plans/testing/runner_fixture.h"
+#include "coordinator/plans/testing/stepped_worker.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -30,293 +27,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::UnorderedElementsAreArray;
 
-// A worker that runs a lease when the test says so.
-class SteppedWorker : public jobs::WorkerPort {
- public:
-  explicit SteppedWorker(jobs::JobQueue* queue,
-                         const std::string& version = "version 1")
-      : queue_(queue) {
-    jobs::WorkerDescription description;
-    description.name = absl::StrCat("worker of ", version);
-    description.devices.platform = "cpu";
-    description.devices.platform_version = version;
-    description.devices.device_count = 2;
-    id_ = *queue_->Attach(description, this);
-  }
-  ~SteppedWorker() override { queue_->Leave(id_); }
-
-  void Greet(const jobs::Welcome& /*welcome*/) override {}
-  void Push(jobs::LeaseId lease, const v1::RunnerRequest& request) override {
-    base::MutexLock lock(&mutex_);
-    lease_ = lease;
-    context_ = base::LogScope::Current();
-    for (const v1::Program& program : request.programs()) {
-      keys_.push_back(program.key());
-      seen_.push_back(program.key());
-    }
-  }
-  void Cancel(jobs::LeaseId /*lease*/) override {}
-  void Acknowledge(jobs::LeaseId /*lease*/) override {}
-  void Tell(jobs::LeaseId /*lease*/,
-            const v1::GangMessage& /*message*/) override {}
-  void Close(const absl::Status& /*reason*/) override {}
-
-  // Until there is a lease.
-  void Await() {
-    base::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(this, &SteppedWorker::HasLease));
-  }
-  // Measures the next `count` programs of the lease.
-  void Measure(int count) {
-    for (int i = 0; i < count; ++i) {
-      v1::RunnerEvent event;
-      jobs::LeaseId lease;
-      {
-        base::MutexLock lock(&mutex_);
-        *event.mutable_result() = store::MakeMeasured("any");
-        event.mutable_result()->set_key(keys_.front());
-        event.mutable_result()
-            ->mutable_measurement()
-            ->mutable_memory()
-            ->set_peak_bytes(1 << 20);
-        keys_.erase(keys_.begin());
-        lease = *lease_;
-      }
-      queue_->Update(id_, lease, event);
-    }
-  }
-  // The whole lease.
-  void Serve() {
-    Await();
-    int count = 0;
-    {
-      base::MutexLock lock(&mutex_);
-      count = static_cast<int>(keys_.size());
-    }
-    Measure(count);
-    Finish();
-  }
-  void Finish() {
-    jobs::LeaseId lease;
-    {
-      base::MutexLock lock(&mutex_);
-      lease = lease_.value();
-      lease_.reset();
-      keys_.clear();
-    }
-    v1::RunnerEvent finished;
-    finished.mutable_finished();
-    queue_->Update(id_, lease, finished);
-  }
-  jobs::WorkerId id() const { return id_; }
-  // Of the newest lease.
-  base::LogContext context() {
-    base::MutexLock lock(&mutex_);
-    return context_;
-  }
-  std::vector<std::string> seen() {
-    base::MutexLock lock(&mutex_);
-    return seen_;
-  }
-
- private:
-  bool HasLease() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return lease_.has_value();
-  }
-
-  jobs::JobQueue* const queue_;
-  jobs::WorkerId id_;
-  base::Mutex mutex_;
-  std::optional<jobs::LeaseId> lease_ ABSL_GUARDED_BY(mutex_);
-  base::LogContext context_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::string> keys_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::string> seen_ ABSL_GUARDED_BY(mutex_);
-};
-
-// Fails as often as the test says.
-class Failures {
- public:
-  void Set(int count) {
-    base::MutexLock lock(&mutex_);
-    left_ = count;
-  }
-  absl::Status Check() {
-    base::MutexLock lock(&mutex_);
-    if (left_ == 0) return absl::OkStatus();
-    --left_;
-    return store::MarkAway(
-        absl::ResourceExhaustedError("the store cannot grow: disk full"));
-  }
-
- private:
-  base::Mutex mutex_;
-  int left_ ABSL_GUARDED_BY(mutex_) = 0;
-};
-
-class FailingPlans : public store::MemoryPlanStore {
- public:
-  absl::StatusOr<v1::PlanRecord> Get(PlanId id) override {
-    const absl::Status failure = failures.Check();
-    if (!failure.ok()) return failure;
-    return MemoryPlanStore::Get(id);
-  }
-  absl::StatusOr<v1::PlanRecord> Append(store::Epoch epoch, PlanId id,
-                                        const v1::PlanUpdate& update) override {
-    const absl::Status failure = failures.Check();
-    if (!failure.ok()) return failure;
-    return MemoryPlanStore::Append(epoch, id, update);
-  }
-
-  Failures failures;
-};
-
-class FailingProfiles : public store::FakeProfileStore {
- public:
-  using FakeProfileStore::Record;
-
-  absl::Status Record(absl::Span<const store::Entry> entries) override {
-    const absl::Status failure = failures.Check();
-    return failure.ok() ? FakeProfileStore::Record(entries) : failure;
-  }
-  absl::StatusOr<std::string> LookupProgram(const std::string& key) override {
-    const absl::Status failure = failures.Check();
-    if (!failure.ok()) return failure;
-    return FakeProfileStore::LookupProgram(key);
-  }
-
-  Failures failures;
-};
-
-// Rows that a plan needs.
-constexpr int kPrograms = 4;
-
-std::string MakeProgramKey(int program) {
-  return store::MakeKey(absl::StrCat("program ", program));
-}
-
-class PlanRunnerTest : public testing::Test {
- protected:
-  // No worker is ever on its way here: the queue outlives the runners.
-  PlanRunnerTest() : queue_(&clock_, {.restart_grace = absl::ZeroDuration()}) {}
-  ~PlanRunnerTest() override { queue_.Shutdown(); }
-
-  std::unique_ptr<PlanRunner> NewRunner(PlanRunner::Options options = {}) {
-    PlanRunner::Dependencies dependencies;
-    dependencies.clock = &clock_;
-    dependencies.plans = &plans_;
-    dependencies.profiles = profiles_.get();
-    dependencies.queue = &queue_;
-    dependencies.plan = [this](const v1::PlanRequest& request,
-                               jobs::Measurer* measurer,
-                               const jobs::ProgressFunction& progress) {
-      return Plan(request, measurer, progress);
-    };
-    dependencies.options = options;
-    auto runner = std::make_unique<PlanRunner>(std::move(dependencies));
-    EXPECT_TRUE(runner->Start().ok());
-    return runner;
-  }
-
-  // The shape of every planning function: look up, measure the rest, record.
-  absl::StatusOr<v1::Plan> Plan(const v1::PlanRequest& request,
-                                jobs::Measurer* measurer,
-                                const jobs::ProgressFunction& progress) {
-    if (request.hlo_module() == "bad") {
-      return absl::InvalidArgumentError("it is no HLO module");
-    }
-    v1::PlanProgress shown;
-    shown.set_phase("analyze");
-    progress(shown);
-    v1::DeviceSpec device;
-    device.set_device_count(2);
-    const auto described = measurer->Describe(device);
-    if (!described.ok()) return described.status();
-    std::vector<std::string> keys;
-    keys.reserve(kPrograms);
-    for (int i = 0; i < kPrograms; ++i) keys.push_back(MakeProgramKey(i));
-    const auto rows = profiles_->Lookup(keys);
-    v1::RunnerRequest batch;
-    *batch.mutable_device() = device;
-    for (const std::string& key : keys) {
-      if (!rows->contains(key)) batch.add_programs()->set_key(key);
-    }
-    if (batch.programs_size() > 0) {
-      shown.set_phase("measure");
-      progress(shown);
-      const absl::Status measured = measurer->Measure(
-          batch,
-          [&](const v1::ProfileResult& result) {
-            return profiles_->Record(result, store::MakeOrigin(result, ""));
-          },
-          nullptr);
-      if (!measured.ok()) return measured;
-    }
-    measurer->NoteRows(keys);
-    v1::Plan plan;
-    plan.mutable_model()->set_name(request.model_name());
-    plan.set_platform_version(described->platform_version);
-    return plan;
-  }
-
-  static v1::SubmitPlanRequest Request(const std::string& module = "hlo") {
-    v1::SubmitPlanRequest request;
-    request.mutable_request()->set_hlo_module(module);
-    request.mutable_request()->set_model_name("llama");
-    request.set_owner("ann");
-    return request;
-  }
-
-  static PlanId Submit(PlanRunner& runner, const v1::SubmitPlanRequest& it) {
-    const auto record = runner.Submit(it);
-    EXPECT_TRUE(record.ok()) << record.status();
-    return record.ok() ? *store::ParsePlanId(record->id()) : PlanId();
-  }
-
-  // Until the plan is in one of the states.
-  v1::PlanRecord Await(PlanRunner& runner, PlanId id,
-                       const std::vector<v1::PlanState>& states) {
-    v1::PlanRecord record;
-    AwaitNews(runner, id, [&] {
-      record = *plans_.Get(id);
-      return std::find(states.begin(), states.end(), record.state()) !=
-             states.end();
-    });
-    return record;
-  }
-
-  template <typename Condition>
-  static void AwaitNews(PlanRunner& runner, PlanId id,
-                        const Condition& is_there) {
-    base::Mutex mutex;
-    // The lock's release wakes the waiter below.
-    const SubscriptionId subscription =
-        runner.feed().Subscribe(id, [&] { base::MutexLock lock(&mutex); });
-    {
-      base::MutexLock lock(&mutex);
-      mutex.Await(absl::Condition(&is_there));
-    }
-    runner.feed().Unsubscribe(id, subscription);
-  }
-
-  std::vector<v1::PlanState> States(PlanId id) {
-    std::vector<v1::PlanState> states;
-    const std::vector<v1::PlanUpdate> updates = *plans_.ReadUpdates(id, 0, 100);
-    for (const v1::PlanUpdate& update : updates) {
-      if (update.state() != v1::PLAN_STATE_UNSPECIFIED) {
-        states.push_back(update.state());
-      }
-    }
-    return states;
-  }
-
-  const std::vector<v1::PlanState> kEnded = {v1::DONE, v1::FAILED,
-                                             v1::CANCELLED};
-  base::FakeClock clock_;
-  jobs::JobQueue queue_;
-  FailingPlans plans_;
-  std::unique_ptr<store::FakeProfileStore> profiles_ =
-      std::make_unique<store::FakeProfileStore>();
-};
+using PlanRunnerTest = RunnerFixture;
 
 TEST_F(PlanRunnerTest, AnOrderHoldsAfterARestart) {
   v1::WorkerOrder order;
@@ -341,7 +52,8 @@ TEST_F(PlanRunnerTest, AnOrderHoldsAfterARestart) {
 // The first order that comes to it waits for a second one to overtake it.
 class SlowOrders : public store::MemoryPlanStore {
  public:
-  absl::Status SetOrder(const v1::WorkerOrder& order) override {
+  absl::Status SetOrder(std::optional<store::Epoch> epoch,
+                        const v1::WorkerOrder& order) override {
     {
       base::MutexLock lock(&mutex_);
       const bool is_first = ++orders_ == 1;
@@ -350,7 +62,7 @@ class SlowOrders : public store::MemoryPlanStore {
         mutex_.AwaitWithTimeout(absl::Condition(&are_two), absl::Seconds(1));
       }
     }
-    return MemoryPlanStore::SetOrder(order);
+    return MemoryPlanStore::SetOrder(epoch, order);
   }
   void AwaitFirst() {
     base::MutexLock lock(&mutex_);
@@ -365,7 +77,8 @@ class SlowOrders : public store::MemoryPlanStore {
 
 TEST_F(PlanRunnerTest, TwoOrdersAtOnceEndInTheSameOrderEverywhere) {
   SlowOrders plans;
-  PlanRunner runner({.clock = &clock_,
+  PlanRunner runner({.clock = &wall_,
+                     .steady = &clock_,
                      .plans = &plans,
                      .profiles = profiles_.get(),
                      .queue = &queue_,
@@ -424,7 +137,8 @@ TEST_F(PlanRunnerTest, CoverageIsOfTheDevicesThatAPlanWouldBeFor) {
     report.set_device(described->platform_version);
     return report;
   };
-  PlanRunner runner({.clock = &clock_,
+  PlanRunner runner({.clock = &wall_,
+                     .steady = &clock_,
                      .plans = &plans_,
                      .profiles = profiles_.get(),
                      .queue = &queue_,
@@ -493,19 +207,35 @@ TEST_F(PlanRunnerTest, APlanGoesOnWithWhatACancelledOneLeft) {
   const auto runner = NewRunner();
   const PlanId first = Submit(*runner, Request());
   worker.Await();
-  const PlanId second = Submit(*runner, Request());
-  Await(*runner, second, {v1::MEASURING});
+  const PlanId second = SubmitRaised(*runner);
+  const PlanId third = SubmitRaised(*runner);
   worker.Measure(1);
   ASSERT_TRUE(runner->Cancel(first, "ann asked for it").ok());
   EXPECT_EQ(Await(*runner, first, kEnded).state(), v1::CANCELLED);
-  worker.Finish();
+  AwaitOwner(second);
+  ASSERT_TRUE(runner->Cancel(second, "ann asked for it").ok());
+  AwaitOwner(third);
+  EXPECT_EQ(worker.cancelled(), 0);
   worker.Serve();
-  EXPECT_EQ(Await(*runner, second, kEnded).state(), v1::DONE);
-  EXPECT_THAT(worker.seen(), SizeIs(2 * kPrograms - 1));
+  EXPECT_EQ(Await(*runner, third, kEnded).state(), v1::DONE);
+  EXPECT_THAT(worker.seen(), SizeIs(kPrograms));
+}
+
+TEST_F(PlanRunnerTest, WhatNoPlanWantsAnyMoreIsNotMeasured) {
+  SteppedWorker worker(&queue_);
+  const auto runner = NewRunner();
+  const PlanId first = Submit(*runner, Request());
+  worker.Await();
+  const PlanId second = SubmitRaised(*runner);
+  ASSERT_TRUE(runner->Cancel(first, "ann asked for it").ok());
+  AwaitOwner(second);
+  EXPECT_EQ(worker.cancelled(), 0);
+  ASSERT_TRUE(runner->Cancel(second, "ann asked for it").ok());
+  while (worker.cancelled() == 0) std::this_thread::yield();
 }
 
 TEST_F(PlanRunnerTest, APlanThatWaitsForDevicesHoldsNoThread) {
-  const auto runner = NewRunner({.max_running = 1});
+  const auto runner = NewRunner(OneAtOnce());
   const PlanId waiting = Submit(*runner, Request());
   const v1::PlanRecord record = Await(*runner, waiting, {v1::WAITING});
   EXPECT_THAT(record.reason(), HasSubstr("no worker is attached"));
@@ -536,10 +266,7 @@ TEST_F(PlanRunnerTest, APlanRaisesTheJobOfThePlanThatItWaitsFor) {
   const auto runner = NewRunner();
   const PlanId first = Submit(*runner, Request());
   worker.Await();
-  v1::SubmitPlanRequest urgent = Request("another module");
-  urgent.set_priority(5);
-  const PlanId second = Submit(*runner, urgent);
-  while (queue_.Jobs()[0].priority() != 5) std::this_thread::yield();
+  const PlanId second = SubmitRaised(*runner);
   EXPECT_EQ(queue_.Jobs()[0].plan(), store::FormatPlanId(first));
   EXPECT_EQ(queue_.Jobs()[0].owner(), "ann");
   worker.Serve();
@@ -624,6 +351,7 @@ TEST_F(PlanRunnerTest, APlanWhoseStoreTakesNoEndWaitsAndGoesOn) {
 }
 
 TEST_F(PlanRunnerTest, APlanWaitsWhileTheStoreOfProfilesIsAway) {
+  shows_results_ = true;
   auto failing = std::make_unique<FailingProfiles>();
   Failures& failures = failing->failures;
   profiles_ = std::move(failing);
@@ -636,16 +364,36 @@ TEST_F(PlanRunnerTest, APlanWaitsWhileTheStoreOfProfilesIsAway) {
   clock_.Advance(absl::Seconds(1));
   runner->Tick();
   worker.Await();
-  failures.Set(1);  // takes no row
-  worker.Measure(1);
+  failures.Set(1'000'000);  // takes no row
+  worker.Serve();
   EXPECT_THAT(Await(*runner, id, {v1::WAITING, v1::FAILED}).reason(),
               HasSubstr("disk full"));
-  worker.Finish();
-  clock_.Advance(absl::Seconds(2));
-  runner->Tick();
-  worker.Serve();
+  queue_.Tick();
+  EXPECT_EQ(worker.acknowledged(), 0);  // it keeps what is not stored
+  failures.Set(0);
   EXPECT_EQ(Await(*runner, id, kEnded).state(), v1::DONE);
-  EXPECT_THAT(worker.seen(), SizeIs(2 * kPrograms));
+  queue_.Tick();
+  EXPECT_EQ(worker.acknowledged(), 1);
+  EXPECT_THAT(worker.seen(), SizeIs(kPrograms));
+  EXPECT_THAT(States(id),
+              ElementsAre(v1::QUEUED, v1::WAITING, v1::ANALYSING, v1::MEASURING,
+                          v1::WAITING, v1::MEASURING, v1::DONE));
+}
+
+TEST_F(PlanRunnerTest, APlanIsCancelledWhileItsRowsAreNotTaken) {
+  auto failing = std::make_unique<FailingProfiles>();
+  Failures& failures = failing->failures;
+  profiles_ = std::move(failing);
+  SteppedWorker worker(&queue_);
+  const auto runner = NewRunner();
+  const PlanId id = Submit(*runner, Request());
+  worker.Await();
+  failures.Set(1'000'000);
+  worker.Serve();
+  Await(*runner, id, {v1::WAITING});
+  ASSERT_TRUE(runner->Cancel(id, "ann asked for it").ok());
+  EXPECT_TRUE(runner->Drain(absl::InfiniteDuration()));
+  EXPECT_EQ(plans_.Get(id)->state(), v1::CANCELLED);
 }
 
 TEST_F(PlanRunnerTest, APlanThatWasPutAsideCanBeCancelled) {
@@ -662,7 +410,7 @@ TEST_F(PlanRunnerTest, APlanThatWasPutAsideCanBeCancelled) {
 }
 
 TEST_F(PlanRunnerTest, CancelEndsAPlanInEveryState) {
-  const auto runner = NewRunner({.max_running = 1});
+  const auto runner = NewRunner(OneAtOnce());
   const PlanId waiting = Submit(*runner, Request());
   Await(*runner, waiting, {v1::WAITING});
   ASSERT_TRUE(runner->Cancel(waiting, "ann asked for it").ok());
@@ -703,17 +451,18 @@ TEST_F(PlanRunnerTest, AModuleIsSentOrNamed) {
 }
 
 TEST_F(PlanRunnerTest, ADrainingRunnerTakesNoPlansAndKeepsThoseItHas) {
-  const auto runner = NewRunner({.max_running = 1});
+  const auto runner = NewRunner(OneAtOnce());
   SteppedWorker worker(&queue_);
   const PlanId running = Submit(*runner, Request());
   const PlanId queued = Submit(*runner, Request());
   worker.Await();
+  Await(*runner, queued, {v1::WAITING});
   EXPECT_FALSE(runner->Drain(absl::ZeroDuration()));
   EXPECT_TRUE(absl::IsUnavailable(runner->Submit(Request()).status()));
   worker.Serve();
   EXPECT_TRUE(runner->Drain(absl::InfiniteDuration()));
   EXPECT_EQ(plans_.Get(running)->state(), v1::DONE);
-  EXPECT_EQ(plans_.Get(queued)->state(), v1::QUEUED);
+  EXPECT_EQ(plans_.Get(queued)->state(), v1::WAITING);
 }
 
 TEST_F(PlanRunnerTest, AReplacedCoordinatorChangesNothing) {

@@ -2,8 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
+#include "base/enum_words.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::report {
 namespace {
@@ -148,21 +149,17 @@ Json DescribeChoices(const std::optional<v1::PlanExplanation>& explanation) {
   });
 }
 
-std::string LowerCase(const std::string& name) {
-  return absl::StrReplaceAll(absl::AsciiStrToLower(name), {{"_", " "}});
-}
-
 // Empty where a row is older than the rule.
 std::string NameQuality(v1::Quality quality) {
   return quality == v1::QUALITY_UNSPECIFIED
              ? ""
-             : LowerCase(v1::Quality_Name(quality));
+             : base::ToWords(v1::Quality_Name(quality));
 }
 
 template <typename Noises>
 Json NameNoises(const Noises& noises) {
   return ToArray(noises, [](int noise) {
-    return Json(LowerCase(v1::Noise_Name(static_cast<v1::Noise>(noise))));
+    return Json(base::ToWords(v1::Noise_Name(static_cast<v1::Noise>(noise))));
   });
 }
 
@@ -175,8 +172,7 @@ Json DescribeProgram(const explain::UsedProgram& it) {
           {"key", it.row.key()},
           {"resharding", it.resharding},
           {"runs", it.runs},
-          {"seconds", seconds(row.minimum_ns())},
-          {"median_seconds", seconds(row.median_ns())},
+          {"seconds", seconds(store::GetTimeNs(row))},
           {"spread_seconds", seconds(row.spread_ns())},
           {"communication_seconds", seconds(row.communication_ns())},
           {"peak_bytes", row.memory().peak_bytes()},

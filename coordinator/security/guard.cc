@@ -121,10 +121,18 @@ absl::Status Guard::Admit(const Call& call) const {
   const absl::StatusOr<Caller> caller = Identify(call);
   absl::Status status =
       caller.ok() ? CheckRole(*caller, *rpc, call.path) : caller.status();
-  if (!status.ok() || rpc->role != Role::kRead) {
-    Record(call, caller.ok() ? caller->id : "", status);
-  }
+  if (!status.ok()) Record(call, caller.ok() ? caller->id : "", status);
   return status;
+}
+
+void Guard::RecordAdmitted(const Call& call) const {
+  const RpcRole* const rpc = FindRpcRole(call.path);
+  if (options_.audit == nullptr || rpc == nullptr || rpc->open ||
+      rpc->role == Role::kRead) {
+    return;
+  }
+  const absl::StatusOr<Caller> caller = Identify(call);
+  if (caller.ok()) Record(call, caller->id, absl::OkStatus());
 }
 
 absl::Status Guard::MayGoOn(const Call& call) const {
@@ -152,12 +160,13 @@ std::vector<Quota> Guard::ListQuotas() const {
 }
 
 void Guard::Record(const Call& call, const std::string& who,
-                   const absl::Status& outcome) const {
+                   const absl::Status& outcome,
+                   const std::string& object) const {
   if (options_.audit == nullptr) return;
   options_.audit->Record(
       {options_.clock->Now(), who, call.peer, call.path,
-       outcome.ok() ? "admitted" : absl::StatusCodeToString(outcome.code()),
-       std::string(outcome.message())});
+       outcome.ok() ? kAdmitted : absl::StatusCodeToString(outcome.code()),
+       std::string(outcome.message()), object});
 }
 
 }  // namespace meshwright::security

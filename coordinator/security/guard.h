@@ -71,9 +71,12 @@ class Guard {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Of the namespaces that have one, by name.
   std::vector<Quota> ListQuotas() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Writes the decision to the audit log, if there is one.
+  // Writes what was done of `object` to the audit log, if there is one.
   void Record(const Call& call, const std::string& who,
-              const absl::Status& outcome) const;
+              const absl::Status& outcome,
+              const std::string& object = "") const;
+  // The same of a call that was admitted, unless it only reads.
+  void RecordAdmitted(const Call& call) const;
 
   // Reads the token file again.
   absl::Status Reload() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/file.h"
+#include "base/log/log.h"
 #include "coordinator/security/testing/fake_audit_log.h"
 #include "coordinator/security/token_file.h"
 
@@ -197,8 +198,8 @@ TEST_F(GuardTest, RpcsWithoutARowAndThoseOfALoadBalancer) {
 TEST_F(GuardTest, TheAuditLogHasRefusalsAndChangesWithoutSecrets) {
   const std::string text = Add({Role::kSubmit}, absl::Hours(1));
   const auto guard = Open(path_);
-  guard->Admit(With(kListJobs, text)).IgnoreError();  // it only reads
-  guard->Admit(With(kMakePlan, text)).IgnoreError();
+  guard->RecordAdmitted(With(kListJobs, text));  // it only reads
+  guard->RecordAdmitted(With(kMakePlan, text));
   guard->Admit(With(kAttach, text)).IgnoreError();
   guard->Admit(With(kListJobs, "guess")).IgnoreError();
   const std::vector<AuditEntry> entries = audit_.entries();
@@ -216,18 +217,21 @@ TEST_F(GuardTest, TheAuditLogHasRefusalsAndChangesWithoutSecrets) {
 
   const std::string path = testing::TempDir() + "/guard_test_audit.jsonl";
   unlink(path.c_str());
-  const auto log = OpenJsonLinesAuditLog(path);
+  auto log = OpenJsonLinesAuditLog(path);
   ASSERT_TRUE(log.ok()) << log.status();
   for (AuditEntry entry : entries) {
     entry.peer += "\n\xff";  // what a peer says of itself
+    entry.object = "plan-7";
     (*log)->Record(entry);
   }
+  log->reset();  // all of them are written
   const std::string content = *base::ReadFile(path);
   const std::vector<std::string> lines = absl::StrSplit(content, '\n');
   ASSERT_THAT(lines, SizeIs(4));  // the last one is empty
   const auto line = nlohmann::json::parse(lines[1]);
   EXPECT_EQ(line["who"], who);
   EXPECT_EQ(line["what"], kAttach);
+  EXPECT_EQ(line["object"], "plan-7");
   EXPECT_EQ(line["time"], "1970-01-12T13:46:40.000000Z");
   EXPECT_THAT(content, AllOf(Not(HasSubstr("guess")),
                              Not(HasSubstr(ParseTokenText(text)->secret))));
@@ -236,6 +240,50 @@ TEST_F(GuardTest, TheAuditLogHasRefusalsAndChangesWithoutSecrets) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   unlink(path.c_str());
   EXPECT_FALSE(OpenJsonLinesAuditLog("/nowhere/audit").ok());
+}
+
+TEST_F(GuardTest, WithoutAFileEntriesAreLinesOfTheLog) {
+  const auto log = NewLoggedAuditLog();
+  base::SetLogLevel(base::LogLevel::kInfo);
+  testing::internal::CaptureStderr();
+  log->Record({.when = clock_.Now(),
+               .who = "token:1a",
+               .peer = "ipv4:1.2.3.4:5",
+               .what = kMakePlan,
+               .outcome = kAdmitted,
+               .object = "plan-7\n"});
+  log->Record({.when = clock_.Now(),
+               .what = kAttach,
+               .outcome = "UNAUTHENTICATED",
+               .reason = "no token"});
+  const std::string said = testing::internal::GetCapturedStderr();
+  base::SetLogLevel(base::LogLevel::kWarning);
+  EXPECT_THAT(said, HasSubstr(absl::StrCat(
+                        "audit: token:1a at ipv4:1.2.3.4:5: ", kMakePlan,
+                        " plan-7\\n: admitted")));
+  EXPECT_THAT(said, HasSubstr(absl::StrCat("audit: anyone: ", kAttach,
+                                           ": UNAUTHENTICATED: no token")));
+}
+
+// Who may not call is not to fill the disk.
+TEST_F(GuardTest, RefusalsHaveSoManyEntriesASecond) {
+  const std::string path = testing::TempDir() + "/guard_test_refusals.jsonl";
+  unlink(path.c_str());
+  {
+    const auto log = OpenJsonLinesAuditLog(path);
+    ASSERT_TRUE(log.ok()) << log.status();
+    AuditEntry refused{.when = clock_.Now(), .outcome = "UNAUTHENTICATED"};
+    for (int i = 0; i < 1000; ++i) (*log)->Record(refused);
+    (*log)->Record({.when = clock_.Now(), .outcome = kAdmitted});
+    refused.when += absl::Seconds(1);
+    (*log)->Record(refused);
+  }
+  const std::string content = *base::ReadFile(path);
+  const std::vector<std::string> lines = absl::StrSplit(content, '\n');
+  ASSERT_THAT(lines, SizeIs(53));  // the last one is empty
+  EXPECT_EQ(nlohmann::json::parse(lines[50])["outcome"], "admitted");
+  EXPECT_EQ(nlohmann::json::parse(lines[51])["left_out"], 950);
+  unlink(path.c_str());
 }
 
 }  // namespace

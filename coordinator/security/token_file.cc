@@ -134,11 +134,13 @@ absl::StatusOr<Quota> ReadQuota(const std::string& path,
         key.str() == "plans"          ? &quota.plans
         : key.str() == "programs"     ? &quota.programs
         : key.str() == "module_bytes" ? &quota.module_bytes
+        : key.str() == "stored_bytes" ? &quota.stored_bytes
                                       : nullptr;
     const auto number = value.value_exact<int64_t>();
     if (limit == nullptr || !number.has_value() || *number < 1) {
       return wrong(absl::StrCat(
-          "needs plans, programs and module_bytes of 1 or more, and has \"",
+          "needs plans, programs, module_bytes and stored_bytes of 1 or more, "
+          "and has \"",
           std::string(key.str()), "\""));
     }
     *limit = number;
@@ -214,6 +216,7 @@ std::string WriteQuota(const Quota& quota) {
   add("plans", quota.plans);
   add("programs", quota.programs);
   add("module_bytes", quota.module_bytes);
+  add("stored_bytes", quota.stored_bytes);
   return text;
 }
 

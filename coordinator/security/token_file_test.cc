@@ -83,7 +83,8 @@ TEST_F(TokenFileTest, QuotasStayWhenTokensChange) {
                 file.quotas.push_back({.name_space = "a \"b\"",
                                        .plans = 2,
                                        .module_bytes = int64_t{1} << 40});
-                file.quotas.push_back({.name_space = "c", .programs = 3});
+                file.quotas.push_back(
+                    {.name_space = "c", .programs = 3, .stored_bytes = 5});
                 return absl::OkStatus();
               }).ok());
   Token token = MakeToken()->token;
@@ -98,7 +99,9 @@ TEST_F(TokenFileTest, QuotasStayWhenTokensChange) {
   EXPECT_EQ(first.plans, 2);
   EXPECT_EQ(first.programs, std::nullopt);
   EXPECT_EQ(first.module_bytes, int64_t{1} << 40);
+  EXPECT_EQ(first.stored_bytes, std::nullopt);
   EXPECT_EQ(file->quotas[1].programs, 3);
+  EXPECT_EQ(file->quotas[1].stored_bytes, 5);
 }
 
 TEST_F(TokenFileTest, QuotasThatAreWrong) {

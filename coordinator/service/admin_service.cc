@@ -22,6 +22,12 @@ namespace meshwright::service {
 namespace {
 
 constexpr char kBackUpPath[] = "/meshwright.v1.Admin/BackUpStore";
+constexpr char kCancelJobPath[] = "/meshwright.v1.Admin/CancelJob";
+constexpr char kRetryJobPath[] = "/meshwright.v1.Admin/RetryJob";
+constexpr char kDrainPath[] = "/meshwright.v1.Admin/DrainWorker";
+constexpr char kQuarantinePath[] = "/meshwright.v1.Admin/QuarantineWorker";
+constexpr char kResumePath[] = "/meshwright.v1.Admin/ResumeWorker";
+constexpr char kRetryPath[] = "/meshwright.v1.Admin/RetryQuarantined";
 
 using BackupCall = FileCall<grpc::ServerWriteReactor<v1::BackupChunk>,
                             v1::BackupChunk, store::OutgoingBackup>;
@@ -35,17 +41,19 @@ class AdminService : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* DrainWorker(grpc::CallbackServerContext* context,
                                         const v1::WorkerRequest* request,
                                         v1::WorkerSummary* worker) override {
-    return Order(context, *request, v1::WorkerOrder::DRAIN, worker);
+    return Order(context, kDrainPath, *request, v1::WorkerOrder::DRAIN, worker);
   }
   grpc::ServerUnaryReactor* QuarantineWorker(
       grpc::CallbackServerContext* context, const v1::WorkerRequest* request,
       v1::WorkerSummary* worker) override {
-    return Order(context, *request, v1::WorkerOrder::QUARANTINE, worker);
+    return Order(context, kQuarantinePath, *request,
+                 v1::WorkerOrder::QUARANTINE, worker);
   }
   grpc::ServerUnaryReactor* ResumeWorker(grpc::CallbackServerContext* context,
                                          const v1::WorkerRequest* request,
                                          v1::WorkerSummary* worker) override {
-    return Order(context, *request, v1::WorkerOrder::RESUME, worker);
+    return Order(context, kResumePath, *request, v1::WorkerOrder::RESUME,
+                 worker);
   }
 
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
@@ -61,7 +69,10 @@ class AdminService : public v1::Admin::CallbackService {
                                       v1::JobSummary* job) override {
     return Answer(context, job, [&]() -> absl::StatusOr<v1::JobSummary> {
       ASSIGN_OR_RETURN(const jobs::JobId id, jobs::ParseJobId(request->job()));
-      return context_.queue->EndJob(id, request->reason());
+      auto ended = context_.queue->EndJob(id, request->reason());
+      Record(DescribeCall(*context, kCancelJobPath), ended.status(),
+             request->job());
+      return ended;
     });
   }
   grpc::ServerUnaryReactor* RetryJob(grpc::CallbackServerContext* context,
@@ -69,7 +80,10 @@ class AdminService : public v1::Admin::CallbackService {
                                      v1::JobSummary* job) override {
     return Answer(context, job, [&]() -> absl::StatusOr<v1::JobSummary> {
       ASSIGN_OR_RETURN(const jobs::JobId id, jobs::ParseJobId(request->job()));
-      return context_.queue->RetryJob(id);
+      auto tried = context_.queue->RetryJob(id);
+      Record(DescribeCall(*context, kRetryJobPath), tried.status(),
+             request->job());
+      return tried;
     });
   }
 
@@ -92,19 +106,23 @@ class AdminService : public v1::Admin::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::VerifyStoreRequest* /*request*/,
       v1::VerifyReport* report) override {
-    return Compute(context, report,
-                   [this] { return store::ReportDamage(*context_.profiles); });
+    return Compute(context, report, [this] {
+      return store::ReportDamage(*context_.profiles, context_.runner->plans());
+    });
   }
   grpc::ServerUnaryReactor* RetryQuarantined(
       grpc::CallbackServerContext* context,
       const v1::RetryQuarantinedRequest* request,
       v1::RetryQuarantinedResponse* response) override {
-    return Compute(
-        context, response,
-        [this, request]() -> absl::StatusOr<v1::RetryQuarantinedResponse> {
-          RETURN_IF_ERROR(context_.profiles->RetryQuarantined(request->key()));
-          return v1::RetryQuarantinedResponse();
-        });
+    return Compute(context, response,
+                   [this, request, call = DescribeCall(*context, kRetryPath)]()
+                       -> absl::StatusOr<v1::RetryQuarantinedResponse> {
+                     const absl::Status status =
+                         context_.profiles->RetryQuarantined(request->key());
+                     Record(call, status, request->key());
+                     RETURN_IF_ERROR(status);
+                     return v1::RetryQuarantinedResponse();
+                   });
   }
   grpc::ServerUnaryReactor* CollectGarbage(grpc::CallbackServerContext* context,
                                            const v1::GcLimits* request,
@@ -142,6 +160,13 @@ class AdminService : public v1::Admin::CallbackService {
   }
 
  private:
+  void Record(const security::Call& call, const absl::Status& outcome,
+              const std::string& object) const {
+    const auto caller = context_.guard->Identify(call);
+    context_.guard->Record(call, caller.ok() ? caller->id : "", outcome,
+                           object);
+  }
+
   // An answer that waits for the disk, and may read the whole store.
   template <typename Response, typename Work>
   grpc::ServerUnaryReactor* Compute(grpc::CallbackServerContext* context,
@@ -165,6 +190,7 @@ class AdminService : public v1::Admin::CallbackService {
   }
 
   grpc::ServerUnaryReactor* Order(grpc::CallbackServerContext* context,
+                                  const char* path,
                                   const v1::WorkerRequest& request,
                                   v1::WorkerOrder::Kind kind,
                                   v1::WorkerSummary* worker) {
@@ -174,9 +200,12 @@ class AdminService : public v1::Admin::CallbackService {
     order.set_reason(request.reason());
     return AnswerUnary(
         context_.calls, context, worker,
-        [this, order]() -> absl::StatusOr<v1::WorkerSummary> {
+        [this, order, call = DescribeCall(*context, path)]()
+            -> absl::StatusOr<v1::WorkerSummary> {
           RETURN_IF_ERROR(plans::CheckHoldsWorkers(context_.leadership));
-          return context_.runner->Order(order);
+          auto ordered = context_.runner->Order(order);
+          Record(call, ordered.status(), order.worker());
+          return ordered;
         });
   }
 

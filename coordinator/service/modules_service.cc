@@ -1,13 +1,16 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "base/fingerprint.h"
+#include "base/rpc/idle_limit.h"
 #include "base/status_macros.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
@@ -19,39 +22,145 @@ namespace {
 
 constexpr size_t kMaxModuleBytes = size_t{512} << 20;
 
-// One module that comes in chunks. It deletes itself in OnDone.
-class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
+// The bytes of all modules that are on their way, bounded. Whoever has some
+// gives them back when it goes.
+class UploadBudget {
  public:
-  ModulePut(store::ProfileStore* profiles, base::ThreadPool* calls,
-            v1::PutModuleResponse* response, size_t max_bytes)
-      : profiles_(profiles),
-        calls_(calls),
-        response_(response),
-        max_bytes_(max_bytes) {
-    StartRead(&chunk_);
+  class Share {
+   public:
+    explicit Share(UploadBudget* budget) : budget_(budget) {}
+    ~Share() { Clear(); }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+    // kResourceExhausted where that many are not left; the share is as before.
+    absl::Status Grow(int64_t bytes) {
+      if (budget_->taken_.fetch_add(bytes) + bytes > budget_->maximum_) {
+        budget_->taken_ -= bytes;
+        return absl::ResourceExhaustedError(absl::StrCat(
+            "the modules that others put fill the ", budget_->maximum_,
+            " bytes that this coordinator has "
+            "for them; put it again in a minute"));
+      }
+      bytes_ += bytes;
+      return absl::OkStatus();
+    }
+    void Clear() {
+      if (bytes_ > 0) budget_->taken_ -= std::exchange(bytes_, 0);
+    }
+
+   private:
+    UploadBudget* const budget_;
+    int64_t bytes_ = 0;
+  };
+
+  explicit UploadBudget(int64_t maximum) : maximum_(maximum) {}
+
+ private:
+  const int64_t maximum_;
+  std::atomic<int64_t> taken_ = 0;
+};
+
+// A capacity for `needed` bytes of a module that has `stated` in the end: a
+// power of two below it, so that the last copy, of a half, takes no more memory
+// than the whole.
+size_t ChooseCapacity(size_t needed, size_t stated) {
+  size_t capacity = stated;
+  while (capacity / 2 >= needed) capacity /= 2;
+  return std::max(capacity, needed);
+}
+
+// One module that comes in chunks. It holds itself until gRPC is done with it;
+// the limit, which may end it later, holds it weakly.
+class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk>,
+                  public std::enable_shared_from_this<ModulePut> {
+ public:
+  struct Terms {
+    store::ProfileStore* profiles;
+    base::ThreadPool* calls;
+    const security::Guard* guard;
+    UploadBudget* budget;
+    size_t max_bytes;
+    absl::Duration patience;  // for the next chunk
+  };
+
+  static ModulePut* Begin(const Terms& terms, security::Call call,
+                          const absl::StatusOr<CallSlots::Slot>& slot,
+                          v1::PutModuleResponse* response) {
+    auto put = std::make_shared<ModulePut>(terms, std::move(call), response);
+    put->self_ = put;
+    if (!slot.ok()) {
+      put->End(slot.status());
+      return put.get();
+    }
+    put->slot_ = *slot;
+    put->LimitIdleTime();
+    put->StartRead(&put->chunk_);
+    return put.get();
   }
+
+  ModulePut(const Terms& terms, security::Call call,
+            v1::PutModuleResponse* response)
+      : terms_(terms),
+        call_(std::move(call)),
+        response_(response),
+        share_(terms.budget) {}
 
   void OnReadDone(bool ok) override {
     if (!ok) {
-      calls_->Post([this] { Finish(base::ToRpc(Keep())); });
+      idle_->Note();  // what is left is done here
+      if (!is_ended_) {
+        terms_.calls->Post([put = self_] { put->EndReading(put->Keep()); });
+      }
       return;
     }
-    if (sha256_.empty()) sha256_ = chunk_.sha256();
-    const size_t stated = std::max<int64_t>(chunk_.module_bytes(), 0);
-    if (std::max(stated, module_.size() + chunk_.data().size()) > max_bytes_) {
-      Finish(base::ToRpc(absl::ResourceExhaustedError(absl::StrCat(
-          "the module is larger than the ", max_bytes_,
-          " bytes that it may have here; ask the coordinator's administrator "
-          "for a larger quota"))));
-      return;
+    const absl::Status status = Take();
+    if (status.ok()) {
+      idle_->Await();
+      StartRead(&chunk_);
+    } else {
+      EndReading(status);
     }
-    module_.reserve(stated);  // one that grows takes twice its size
-    module_.append(chunk_.data());
-    StartRead(&chunk_);
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    share_.Clear();  // the limit may hold this longer than the service lives
+    self_.reset();
+  }
 
  private:
+  void LimitIdleTime() {
+    idle_ = std::make_unique<base::IdleLimit>(
+        terms_.patience, [weak = weak_from_this()] {
+          const std::shared_ptr<ModulePut> put = weak.lock();
+          if (put == nullptr) return;
+          put->End(absl::DeadlineExceededError(absl::StrCat(
+              "no chunk of the module came for ",
+              absl::FormatDuration(put->terms_.patience), "; put it again")));
+        });
+    idle_->Await();
+  }
+
+  absl::Status Take() {
+    RETURN_IF_ERROR(terms_.guard->MayGoOn(call_));
+    if (!chunk_.data().empty()) idle_->Note();
+    if (sha256_.empty()) sha256_ = chunk_.sha256();
+    const size_t stated = std::max<int64_t>(chunk_.module_bytes(), 0);
+    if (stated_ == 0) stated_ = stated;
+    const size_t bytes = module_.size() + chunk_.data().size();
+    if (std::max(stated, bytes) > terms_.max_bytes) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "the module is larger than the ", terms_.max_bytes,
+          " bytes that it may have here; ask the coordinator's administrator "
+          "for a larger quota"));
+    }
+    RETURN_IF_ERROR(share_.Grow(static_cast<int64_t>(chunk_.data().size())));
+    if (bytes > module_.capacity()) {
+      module_.reserve(ChooseCapacity(bytes, stated_));
+    }
+    module_.append(chunk_.data());
+    return absl::OkStatus();
+  }
+
   absl::Status Keep() {
     if (base::Sha256Hex(module_) != sha256_) {
       return absl::InvalidArgumentError(
@@ -59,23 +168,45 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
           "again");
     }
     response_->set_bytes(static_cast<int64_t>(module_.size()));
-    return profiles_->RecordProgram(sha256_, module_);
+    return terms_.profiles->RecordProgram(sha256_, module_);
   }
 
-  store::ProfileStore* const profiles_;
-  base::ThreadPool* const calls_;
+  void EndReading(const absl::Status& status) {
+    std::string().swap(module_);
+    share_.Clear();
+    End(status);
+  }
+
+  // The first call counts: a chunk may come while the time ends.
+  void End(const absl::Status& status) {
+    if (is_ended_.exchange(true)) return;
+    slot_.reset();  // whoever sees the end may put the next one
+    Finish(base::ToRpc(status));
+  }
+
+  const Terms terms_;
+  const security::Call call_;
   v1::PutModuleResponse* const response_;
-  const size_t max_bytes_;
+  std::shared_ptr<ModulePut> self_;
+  CallSlots::Slot slot_;
+  UploadBudget::Share share_;
+  std::unique_ptr<base::IdleLimit> idle_;
+  std::atomic<bool> is_ended_ = false;
   v1::ModuleChunk chunk_;
   std::string sha256_;
+  size_t stated_ = 0;
   std::string module_;
 };
 
 class ModulesService : public v1::Modules::CallbackService {
  public:
-  ModulesService(store::ProfileStore* profiles, base::ThreadPool* calls,
-                 const security::Guard* guard)
-      : profiles_(profiles), calls_(calls), guard_(guard) {}
+  ModulesService(const ServiceContext& context, const ServerLimits& limits)
+      : profiles_(context.profiles),
+        calls_(context.calls),
+        guard_(context.guard),
+        held_(context.held),
+        patience_(limits.stream_idle),
+        budget_(limits.upload_bytes) {}
 
   grpc::ServerUnaryReactor* Has(grpc::CallbackServerContext* context,
                                 const v1::HasModuleRequest* request,
@@ -94,9 +225,15 @@ class ModulesService : public v1::Modules::CallbackService {
   grpc::ServerReadReactor<v1::ModuleChunk>* Put(
       grpc::CallbackServerContext* context,
       v1::PutModuleResponse* response) override {
-    return new ModulePut(
-        profiles_, calls_, response,
-        FindMaxBytes(DescribeCall(*context, "/meshwright.v1.Modules/Put")));
+    const security::Call call =
+        DescribeCall(*context, "/meshwright.v1.Modules/Put");
+    return ModulePut::Begin({.profiles = profiles_,
+                             .calls = calls_,
+                             .guard = guard_,
+                             .budget = &budget_,
+                             .max_bytes = FindMaxBytes(call),
+                             .patience = patience_},
+                            call, held_->Take(), response);
   }
 
  private:
@@ -114,14 +251,16 @@ class ModulesService : public v1::Modules::CallbackService {
   store::ProfileStore* const profiles_;
   base::ThreadPool* const calls_;
   const security::Guard* const guard_;
+  CallSlots* const held_;
+  const absl::Duration patience_;
+  UploadBudget budget_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
-                                                 base::ThreadPool* calls,
-                                                 const security::Guard* guard) {
-  return std::make_unique<ModulesService>(profiles, calls, guard);
+std::unique_ptr<grpc::Service> NewModulesService(const ServiceContext& context,
+                                                 const ServerLimits& limits) {
+  return std::make_unique<ModulesService>(context, limits);
 }
 
 }  // namespace meshwright::service

@@ -100,7 +100,9 @@ plans::PlanQuota FindPlanQuota(const security::Guard& guard,
                                const v1::SubmitPlanRequest& request) {
   const security::Quota quota = guard.FindQuota(
       request.namespace_().empty() ? store::kSharedPool : request.namespace_());
-  return {.limits = {.plans = quota.plans, .module_bytes = quota.module_bytes},
+  return {.limits = {.plans = quota.plans,
+                     .module_bytes = quota.module_bytes,
+                     .stored_bytes = quota.stored_bytes},
           .programs = quota.programs};
 }
 

@@ -13,6 +13,7 @@
 #include "coordinator/jobs/progress.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/plans/plan_events.h"
+#include "coordinator/security/xla_flags.h"
 #include "coordinator/service/event_stream.h"
 #include "coordinator/service/job_access.h"
 #include "coordinator/service/plan_access.h"
@@ -21,6 +22,7 @@
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "profiledb/store/plan_updates.h"
+#include "profiledb/store/row_time.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::service {
@@ -53,6 +55,7 @@ class PlanningService : public v1::Planning::CallbackService {
           RETURN_IF_ERROR(may_hold);
           ASSIGN_OR_RETURN(const security::Caller caller,
                            context_.guard->Identify(call));
+          RETURN_IF_ERROR(security::CheckXlaFlags(request->xla_flags()));
           v1::SubmitPlanRequest submission;
           *submission.mutable_request() = *request;
           const v1::SubmitPlanRequest named =
@@ -122,7 +125,7 @@ class PlanningService : public v1::Planning::CallbackService {
                   const std::string& device_kind,
                   const v1::ProfileResult& result) const {
     const auto found = request.predicted_seconds().find(result.key());
-    const int64_t measured_ns = result.measurement().minimum_ns();
+    const int64_t measured_ns = store::GetTimeNs(result.measurement());
     if (context_.predictions == nullptr ||
         found == request.predicted_seconds().end() || !(found->second > 0) ||
         measured_ns <= 0) {
@@ -138,6 +141,7 @@ class PlanningService : public v1::Planning::CallbackService {
       return absl::InvalidArgumentError(
           "a comparison needs a reference program");
     }
+    RETURN_IF_ERROR(security::CheckXlaFlags(request.options().xla_flags()));
     v1::RunnerRequest run;
     *run.mutable_device() = request.device();
     *run.mutable_options() = request.options();

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/plans/outgoing_files.h"
+#include "coordinator/security/xla_flags.h"
 #include "coordinator/service/event_stream.h"
 #include "coordinator/service/file_call.h"
 #include "coordinator/service/plan_access.h"
@@ -47,11 +48,14 @@ class PlansService : public v1::Plans::CallbackService {
              FindTraceparent(*context)]() -> absl::StatusOr<v1::PlanRecord> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            guard_->Identify(call));
+          RETURN_IF_ERROR(
+              security::CheckXlaFlags(request->request().xla_flags()));
           const v1::SubmitPlanRequest named =
               SubmitAs(caller, call.peer, *request);
           absl::StatusOr<v1::PlanRecord> submitted =
               runner_->Submit(named, trace, FindPlanQuota(*guard_, named));
-          guard_->Record(call, caller.id, submitted.status());
+          guard_->Record(call, caller.id, submitted.status(),
+                         submitted.ok() ? submitted->id() : "");
           return submitted;
         });
   }
@@ -91,7 +95,7 @@ class PlansService : public v1::Plans::CallbackService {
           ASSIGN_OR_RETURN(const v1::PlanRecord plan,
                            FindPlan(call, request->id()));
           const absl::Status may_end = CheckMayEnd(caller, plan);
-          guard_->Record(call, caller.id, may_end);
+          guard_->Record(call, caller.id, may_end, plan.id());
           RETURN_IF_ERROR(may_end);
           ASSIGN_OR_RETURN(const store::PlanId id,
                            store::ParsePlanId(plan.id()));

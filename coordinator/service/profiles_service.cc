@@ -6,9 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/log/log_context.h"
+#include "base/mutex.h"
+#include "base/rpc/idle_limit.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/event_stream.h"
@@ -27,6 +30,7 @@ namespace {
 constexpr int kMaxKeys = 1000;  // of a look-up
 constexpr char kLookUpPath[] = "/meshwright.v1.Profiles/LookUp";
 constexpr char kExportPath[] = "/meshwright.v1.Profiles/Export";
+constexpr char kImportPath[] = "/meshwright.v1.Profiles/Import";
 constexpr char kRemeasurePath[] = "/meshwright.v1.Profiles/Remeasure";
 
 using RemeasureStream =
@@ -37,34 +41,78 @@ using ExportCall = FileCall<grpc::ServerWriteReactor<v1::ExportChunk>,
                             v1::ExportChunk, store::OutgoingMeasurements>;
 
 // A file of measurements that comes in chunks. The disk is waited for on
-// `calls`. It deletes itself in OnDone.
-class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
+// `calls`. It holds itself until gRPC is done with it; the limit, which may end
+// it later, holds it weakly.
+class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk>,
+                   public std::enable_shared_from_this<ImportCall> {
  public:
+  static ImportCall* Begin(const ServiceContext& context,
+                           const ServerLimits& limits,
+                           grpc::CallbackServerContext* call,
+                           v1::ImportReport* report) {
+    auto import = std::make_shared<ImportCall>(context, limits.import_bytes,
+                                               call, report);
+    import->self_ = import;
+    if (!import->slot_.ok()) {
+      import->End(import->slot_.status());
+      return import.get();
+    }
+    import->LimitIdleTime(limits.stream_idle);
+    import->StartRead(&import->chunk_);
+    return import.get();
+  }
+
   ImportCall(const ServiceContext& context, int64_t maximum_bytes,
              grpc::CallbackServerContext* call, v1::ImportReport* report)
       : context_(context),
         maximum_bytes_(maximum_bytes),
         call_(call),
+        described_(DescribeCall(*call, kImportPath)),
         report_(report),
-        slot_(context.held->Take()) {
-    StartRead(&chunk_);
-  }
+        slot_(context.held->Take()) {}
 
   void OnReadDone(bool ok) override {
-    context_.calls->Post([this, ok] {
-      const absl::Status status = ok ? Take() : Record();
+    if (!idle_->Note()) return;  // it has ended
+    context_.calls->Post([import = self_, ok] {
+      const absl::Status status = ok ? import->Take() : import->Record();
       if (ok && status.ok()) {
-        StartRead(&chunk_);
+        import->GoOn();
       } else {
-        Finish(base::ToRpc(status));
+        import->End(status);
       }
     });
   }
-  void OnDone() override { delete this; }
+  void OnDone() override { self_.reset(); }
 
  private:
+  void LimitIdleTime(absl::Duration patience) {
+    idle_ = std::make_unique<base::IdleLimit>(
+        patience, [weak = weak_from_this(), patience] {
+          const std::shared_ptr<ImportCall> import = weak.lock();
+          if (import == nullptr) return;
+          import->End(absl::DeadlineExceededError(absl::StrCat(
+              "no chunk of the file came for ", absl::FormatDuration(patience),
+              "; import it again")));
+        });
+    idle_->Await();
+  }
+
+  void GoOn() {
+    base::MutexLock lock(&mutex_);
+    // The time may end between the two: gRPC may be done with it then.
+    if (is_ended_) return;
+    idle_->Await();
+    StartRead(&chunk_);
+  }
+
+  void End(const absl::Status& status) {
+    base::MutexLock lock(&mutex_);
+    if (std::exchange(is_ended_, true)) return;
+    Finish(base::ToRpc(status));
+  }
+
   absl::Status Take() {
-    RETURN_IF_ERROR(slot_.status());
+    RETURN_IF_ERROR(context_.guard->MayGoOn(described_));
     if (file_ == nullptr) {
       team_ = chunk_.namespace_();
       ASSIGN_OR_RETURN(file_,
@@ -91,20 +139,23 @@ class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
   const ServiceContext& context_;
   const int64_t maximum_bytes_;
   grpc::CallbackServerContext* const call_;
+  const security::Call described_;
   v1::ImportReport* const report_;
   const absl::StatusOr<CallSlots::Slot> slot_;
+  std::shared_ptr<ImportCall> self_;
+  std::unique_ptr<base::IdleLimit> idle_;
   std::string team_;
   std::unique_ptr<store::IncomingMeasurements> file_;
   v1::ImportChunk chunk_;
+  base::Mutex mutex_;
+  bool is_ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 class ProfilesService : public v1::Profiles::CallbackService {
  public:
-  ProfilesService(const ServiceContext& context, int64_t import_bytes,
+  ProfilesService(const ServiceContext& context, const ServerLimits& limits,
                   plans::PlanQuestions questions)
-      : context_(context),
-        import_bytes_(import_bytes),
-        questions_(std::move(questions)) {}
+      : context_(context), limits_(limits), questions_(std::move(questions)) {}
 
   grpc::ServerUnaryReactor* LookUp(grpc::CallbackServerContext* context,
                                    const v1::LookUpRequest* request,
@@ -137,7 +188,7 @@ class ProfilesService : public v1::Profiles::CallbackService {
 
   grpc::ServerReadReactor<v1::ImportChunk>* Import(
       grpc::CallbackServerContext* context, v1::ImportReport* report) override {
-    return new ImportCall(context_, import_bytes_, context, report);
+    return ImportCall::Begin(context_, limits_, context, report);
   }
 
   grpc::ServerWriteReactor<v1::RemeasureEvent>* Remeasure(
@@ -211,16 +262,16 @@ class ProfilesService : public v1::Profiles::CallbackService {
   }
 
   const ServiceContext context_;
-  const int64_t import_bytes_;
+  const ServerLimits limits_;
   const plans::PlanQuestions questions_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewProfilesService(
-    const ServiceContext& context, int64_t import_bytes,
+    const ServiceContext& context, const ServerLimits& limits,
     plans::PlanQuestions questions) {
-  return std::make_unique<ProfilesService>(context, import_bytes,
+  return std::make_unique<ProfilesService>(context, limits,
                                            std::move(questions));
 }
 

@@ -1,10 +1,12 @@
 #include "coordinator/service/quota_report.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/status_macros.h"
 #include "profiledb/store/plan_pages.h"
+#include "profiledb/store/plan_updates.h"
 
 namespace meshwright::service {
 absl::StatusOr<v1::ListQuotasResponse> ReportQuotas(
@@ -14,12 +16,19 @@ absl::StatusOr<v1::ListQuotasResponse> ReportQuotas(
     v1::NamespaceQuota& it = by_name[quota.name_space];
     if (quota.plans) it.set_max_plans(*quota.plans);
     if (quota.module_bytes) it.set_max_module_bytes(*quota.module_bytes);
+    if (quota.stored_bytes) it.set_max_stored_bytes(*quota.stored_bytes);
     if (quota.programs) it.set_max_programs(*quota.programs);
   }
+  std::map<std::string, std::set<std::string>> modules;
   RETURN_IF_ERROR(store::ForEachPlan(
-      plans, {.states = store::ListUnfinishedStates()},
-      [&](store::PlanId, const v1::PlanRecord& record) {
+      plans, {}, [&](store::PlanId, const v1::PlanRecord& record) {
         v1::NamespaceQuota& it = by_name[record.namespace_()];
+        if (modules[record.namespace_()]
+                .insert(record.module_sha256())
+                .second) {
+          it.set_stored_bytes(it.stored_bytes() + record.module_bytes());
+        }
+        if (store::HasEnded(record.state())) return absl::OkStatus();
         it.set_plans(it.plans() + 1);
         it.set_module_bytes(it.module_bytes() + record.module_bytes());
         return absl::OkStatus();

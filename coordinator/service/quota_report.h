@@ -1,7 +1,7 @@
 // ReportQuotas: what the plans of each namespace take, beside what they may.
 //
-// Concept: the namespaces that have a quota, or a plan that has not ended, by
-// name. Threads: any. Errors: those of the store.
+// Concept: the namespaces that have a quota or a plan, by name. Threads: any.
+// Errors: those of the store.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_QUOTA_REPORT_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_QUOTA_REPORT_H_
 

@@ -8,25 +8,32 @@
 namespace meshwright::service {
 namespace {
 
-TEST(QuotaReportTest, PlansThatHaveNotEndedCountAndQuotasStandBeside) {
+TEST(QuotaReportTest, UsesAndQuotasStandBesideEachOther) {
   store::MemoryPlanStore plans;
   const store::Epoch epoch = *plans.BeginEpoch("here");
-  const auto add = [&](const std::string& team, int64_t bytes) {
+  const auto add = [&](const std::string& team, int64_t bytes,
+                       const std::string& module = "m") {
     v1::PlanRecord record;
+    record.set_module_sha256(module);
     record.set_namespace_(team);
     record.set_module_bytes(bytes);
     return *store::ParsePlanId(plans.Add(record)->id());
   };
   add("vision", 100);
-  add("vision", 20);
+  add("vision", 20, "another");
   v1::PlanUpdate ended;
   ended.set_state(v1::CANCELLED);
-  EXPECT_TRUE(plans.Append(epoch, add("vision", 3), ended).ok());
+  for (const store::PlanId id : {add("vision", 20, "another"),
+                                 add("vision", 3, "of one that has ended")}) {
+    EXPECT_TRUE(plans.Append(epoch, id, ended).ok());
+  }
   add("shared", 7);
-  const auto report =
-      ReportQuotas({{.name_space = "audio", .programs = 60},
-                    {.name_space = "vision", .plans = 5, .module_bytes = 1000}},
-                   plans);
+  const auto report = ReportQuotas({{.name_space = "audio", .programs = 60},
+                                    {.name_space = "vision",
+                                     .plans = 5,
+                                     .module_bytes = 1000,
+                                     .stored_bytes = 2000}},
+                                   plans);
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_EQ(report->namespaces_size(), 3);
   const v1::NamespaceQuota& audio = report->namespaces(0);
@@ -41,6 +48,8 @@ TEST(QuotaReportTest, PlansThatHaveNotEndedCountAndQuotasStandBeside) {
   EXPECT_EQ(vision.module_bytes(), 120);
   EXPECT_EQ(vision.max_plans(), 5);
   EXPECT_EQ(vision.max_module_bytes(), 1000);
+  EXPECT_EQ(vision.stored_bytes(), 123);
+  EXPECT_EQ(vision.max_stored_bytes(), 2000);
 }
 
 }  // namespace

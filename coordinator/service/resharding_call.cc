@@ -25,7 +25,8 @@ using Clock = std::chrono::steady_clock;
 // rounds.
 constexpr Seconds kWayBack{0.25};
 constexpr double kRounding = 0.01;
-constexpr Seconds kYear{365.0 * 24 * 3600};
+// A search holds one of few places; a longer one is the caller's own.
+constexpr Seconds kLongestSearch{600};
 
 class ReshardingReactor : public grpc::ServerUnaryReactor {
  public:
@@ -77,15 +78,18 @@ absl::StatusOr<reshard::Options> ReadReshardingOptions(
   std::optional<Seconds> budget;
   if (request.has_deadline_seconds()) {
     budget = Seconds(request.deadline_seconds());
-    if (!(*budget >= Seconds::zero() && *budget <= kYear)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("deadline_seconds is ", budget->count(),
-                       "; give seconds, at least 0 and at most a year"));
+    if (!(*budget >= Seconds::zero() && *budget <= kLongestSearch)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "deadline_seconds is ", budget->count(),
+          "; give seconds, at least 0 "
+          "and at most ",
+          kLongestSearch.count(), ", or search without a coordinator"));
     }
   }
-  if (left.has_value() && *left <= kYear) {
+  if (left.has_value()) {
     const Seconds search =
-        *left - std::min(kWayBack + kRounding * *left, *left / 4);
+        std::min(*left - std::min(kWayBack + kRounding * *left, *left / 4),
+                 kLongestSearch);
     budget = std::min(budget.value_or(search), search);
   }
   if (budget.has_value()) {
@@ -105,18 +109,22 @@ grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
     options = absl::UnavailableError(
         "the coordinator drains and takes no reshardings");
   }
-  if (!options.ok()) {
-    reactor->Finish(base::ToRpc(options.status()));
+  absl::StatusOr<CallSlots::Slot> slot =
+      options.ok() ? service.computations->Take() : options.status();
+  if (!slot.ok()) {
+    reactor->Finish(base::ToRpc(slot.status()));
     return reactor.get();
   }
   options->deadline.stop = reactor->stop();
   // Both messages live until Finish.
-  service.calls->Post(
-      [=, cache = service.reshardings, options = *std::move(options)] {
-        const absl::Status status = Answer(*cache, *request, options, *answer);
-        if (!status.ok()) base::LogInfo("resharding: ", status.ToString());
-        reactor->Finish(base::ToRpc(status));
-      });
+  service.calls->Post([=, cache = service.reshardings,
+                       options = *std::move(options),
+                       slot = *std::move(slot)]() mutable {
+    const absl::Status status = Answer(*cache, *request, options, *answer);
+    if (!status.ok()) base::LogInfo("resharding: ", status.ToString());
+    slot.reset();  // whoever sees the end may ask again
+    reactor->Finish(base::ToRpc(status));
+  });
   return reactor.get();
 }
 

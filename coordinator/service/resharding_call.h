@@ -1,8 +1,9 @@
 // The call Plan of the service Resharding, and PlanResharding of Planning.
 //
-// Concept: the search runs on a thread of its own. It may take until the call's
-// deadline, less what the answer needs to get back; see resharding.proto.
-// Ownership: the reactor owns itself.
+// Concept: the search holds a place of those for computations. It may take
+// until the call's deadline, less what the answer needs to get back, and ten
+// minutes at the most; see resharding.proto. Ownership: the reactor owns
+// itself.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_
 
@@ -27,7 +28,8 @@ absl::StatusOr<reshard::Options> ReadReshardingOptions(
     const v1::ReshardingRequest& request,
     std::optional<std::chrono::duration<double>> left);
 
-// kUnavailable while the coordinator drains.
+// kUnavailable while the coordinator drains; errors also: those of
+// ReadReshardingOptions and CallSlots::Take.
 grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,

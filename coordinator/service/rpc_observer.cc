@@ -59,12 +59,47 @@ class RpcTimers : public rpc::ServerInterceptorFactoryInterface {
   RpcObserver* const observer_;
 };
 
+// The call as it came, with the address that it came from.
+class RpcRecorder : public rpc::Interceptor {
+ public:
+  RpcRecorder(const AdmittedFunction* admitted, rpc::ServerRpcInfo* info)
+      : admitted_(*admitted), info_(info) {}
+
+  void Intercept(rpc::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            rpc::InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
+      admitted_(*info_->server_context(), info_->method());
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const AdmittedFunction& admitted_;
+  rpc::ServerRpcInfo* const info_;
+};
+
+class RpcRecorders : public rpc::ServerInterceptorFactoryInterface {
+ public:
+  explicit RpcRecorders(AdmittedFunction admitted)
+      : admitted_(std::move(admitted)) {}
+  rpc::Interceptor* CreateServerInterceptor(rpc::ServerRpcInfo* info) override {
+    return new RpcRecorder(&admitted_, info);
+  }
+
+ private:
+  const AdmittedFunction admitted_;
+};
+
 }  // namespace
 
-void ObserveRpcs(RpcObserver* observer, grpc::ServerBuilder* builder) {
-  std::vector<std::unique_ptr<rpc::ServerInterceptorFactoryInterface>> timers;
-  timers.push_back(std::make_unique<RpcTimers>(observer));
-  builder->experimental().SetInterceptorCreators(std::move(timers));
+void InterceptRpcs(RpcObserver* observer, AdmittedFunction admitted,
+                   grpc::ServerBuilder* builder) {
+  std::vector<std::unique_ptr<rpc::ServerInterceptorFactoryInterface>> all;
+  if (observer != nullptr) all.push_back(std::make_unique<RpcTimers>(observer));
+  if (admitted) {
+    all.push_back(std::make_unique<RpcRecorders>(std::move(admitted)));
+  }
+  builder->experimental().SetInterceptorCreators(std::move(all));
 }
 
 }  // namespace meshwright::service

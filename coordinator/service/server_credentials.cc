@@ -92,7 +92,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
   return credentials;
 }
 
-security::Call DescribeCall(const grpc::CallbackServerContext& context,
+security::Call DescribeCall(const grpc::ServerContextBase& context,
                             const std::string& path) {
   return {
       path, FindMetadata(context.client_metadata(), "authorization"),

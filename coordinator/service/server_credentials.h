@@ -24,6 +24,7 @@
 
 namespace grpc {
 class CallbackServerContext;
+class ServerContextBase;
 class ServerCredentials;
 }  // namespace grpc
 
@@ -35,7 +36,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
     const security::Guard* guard, RpcObserver* observer);
 
 // The call of a handler, for its questions to the guard.
-security::Call DescribeCall(const grpc::CallbackServerContext& context,
+security::Call DescribeCall(const grpc::ServerContextBase& context,
                             const std::string& path);
 
 // Of the caller's trace (base/trace_context.h); empty: it sent none.

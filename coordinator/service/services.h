@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/queue_measurer.h"
@@ -18,6 +19,7 @@
 #include "coordinator/plans/plan_questions.h"
 #include "coordinator/security/guard.h"
 #include "coordinator/service/call_slots.h"
+#include "coordinator/service/server_limits.h"
 #include "coordinator/service/service_context.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan_record.pb.h"
@@ -48,14 +50,15 @@ std::unique_ptr<grpc::Service> NewReshardingService(
 std::unique_ptr<grpc::Service> NewPlansService(const ServiceContext& context,
                                                plans::PlanQuestions questions);
 
-// `import_bytes`: of a file of measurements, at the most.
+// A file of measurements that comes holds a stream, and ends as a module does.
 std::unique_ptr<grpc::Service> NewProfilesService(
-    const ServiceContext& context, int64_t import_bytes,
+    const ServiceContext& context, const ServerLimits& limits,
     plans::PlanQuestions questions);
 
-std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
-                                                 base::ThreadPool* calls,
-                                                 const security::Guard* guard);
+// A module that comes counts with the bytes that are there, and holds a stream.
+// One that brings no chunk for a while ends with kDeadlineExceeded.
+std::unique_ptr<grpc::Service> NewModulesService(const ServiceContext& context,
+                                                 const ServerLimits& limits);
 
 // Workers and jobs are the leader's: elsewhere what concerns them gives
 // kUnavailable. The store is everybody's. `store`: its path or URL, of which
@@ -64,10 +67,11 @@ std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context,
                                                const std::string& store);
 
 // A coordinator that does not lead sends workers away: kUnavailable, with the
-// leader's address in the status' details.
+// leader's address in the status' details. One that does not say who it is for
+// `patience` is sent away with kDeadlineExceeded.
 std::unique_ptr<grpc::Service> NewWorkersService(
     jobs::JobQueue* queue, const security::Guard* guard,
-    const plans::Leadership* leadership);
+    const plans::Leadership* leadership, absl::Duration patience);
 
 }  // namespace meshwright::service
 

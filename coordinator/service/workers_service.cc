@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "base/fingerprint.h"
 #include "base/log/log.h"
 #include "base/log/log_context.h"
+#include "base/rpc/idle_limit.h"
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "coordinator/service/outbox.h"
@@ -22,20 +24,32 @@ namespace meshwright::service {
 namespace {
 
 // One attached worker. gRPC calls OnReadDone one at a time; the queue calls
-// the port from any thread. It deletes itself in OnDone.
+// the port from any thread. It holds itself until gRPC is done with it; the
+// limit, which may end it later, holds it weakly.
 class WorkerStream
     : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
-      public jobs::WorkerPort {
+      public jobs::WorkerPort,
+      public std::enable_shared_from_this<WorkerStream> {
  public:
+  static WorkerStream* Begin(jobs::JobQueue* queue,
+                             const security::Guard* guard,
+                             const plans::Leadership* leadership,
+                             security::Call call, absl::Duration patience) {
+    auto stream = std::make_shared<WorkerStream>(queue, guard, leadership,
+                                                 std::move(call));
+    stream->self_ = stream;
+    stream->AwaitHello(patience);
+    stream->StartRead(&stream->message_);
+    return stream.get();
+  }
+
   WorkerStream(jobs::JobQueue* queue, const security::Guard* guard,
                const plans::Leadership* leadership, security::Call call)
       : queue_(queue),
         guard_(guard),
         leadership_(leadership),
         call_(std::move(call)),
-        outbox_(this) {
-    StartRead(&message_);
-  }
+        outbox_(this) {}
 
   // ---- jobs::WorkerPort
   void Greet(const jobs::Welcome& welcome) override {
@@ -80,6 +94,7 @@ class WorkerStream
 
   // ---- grpc::ServerBidiReactor
   void OnReadDone(bool ok) override {
+    hello_.reset();  // it came; the queue knows a worker that falls silent
     if (!ok) {
       Leave("the connection ended");
       outbox_.Finish(grpc::Status::OK);
@@ -96,10 +111,22 @@ class WorkerStream
   void OnWriteDone(bool ok) override { outbox_.OnWriteDone(ok); }
   void OnDone() override {
     Leave("the connection ended");
-    delete this;
+    self_.reset();
   }
 
  private:
+  void AwaitHello(absl::Duration patience) {
+    hello_ = std::make_unique<base::IdleLimit>(
+        patience, [weak = weak_from_this(), patience] {
+          const std::shared_ptr<WorkerStream> stream = weak.lock();
+          if (stream == nullptr) return;
+          stream->Finish(absl::DeadlineExceededError(absl::StrCat(
+              "the worker did not say who it is for ",
+              absl::FormatDuration(patience), "; attach it again")));
+        });
+    hello_->Await();
+  }
+
   // A worker that must go elsewhere is redirected.
   void Finish(const absl::Status& status) {
     const grpc::Status rpc = base::ToRpc(status);
@@ -180,13 +207,11 @@ class WorkerStream
     description.devices.device_count = hello.device_count();
     description.devices.fingerprint = hello.fingerprint();
     description.devices.memory_bytes = hello.memory_bytes();
+    description.session = absl::StrCat("session:", hello.host(), "/",
+                                       base::Sha256Hex(hello.session_secret()));
     // A token may be of a whole cluster; without one, the worker's own secret.
     ASSIGN_OR_RETURN(const security::Caller caller, guard_->Identify(call_));
-    description.owner =
-        caller.id.empty()
-            ? absl::StrCat("session:", hello.host(), "/",
-                           base::Sha256Hex(hello.session_secret()))
-            : caller.id;
+    description.owner = caller.id.empty() ? description.session : caller.id;
     std::vector<jobs::HeldLease> held;
     for (const v1::HeldLease& lease : hello.held()) {
       ASSIGN_OR_RETURN(const jobs::LeaseId id,
@@ -195,10 +220,8 @@ class WorkerStream
           {id, {lease.keys().begin(), lease.keys().end()}, lease.is_over()});
     }
     const auto attached = queue_->Attach(description, this, held);
-    if (!attached.ok()) {
-      guard_->Record(call_, caller.id, attached.status());
-      return attached.status();
-    }
+    guard_->Record(call_, caller.id, attached.status(), description.name);
+    RETURN_IF_ERROR(attached.status());
     worker_ = *attached;
     base::LogInfo("worker ", hello.worker_id(), ": Meshwright ",
                   hello.software_version().empty() ? "of unknown version"
@@ -212,6 +235,8 @@ class WorkerStream
   const security::Call call_;
   v1::WorkerMessage message_;
   std::optional<jobs::WorkerId> worker_;
+  std::shared_ptr<WorkerStream> self_;
+  std::unique_ptr<base::IdleLimit> hello_;
   Outbox<grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
          v1::CoordinatorMessage, grpc::Status>
       outbox_;
@@ -220,29 +245,33 @@ class WorkerStream
 class WorkersService : public v1::Workers::CallbackService {
  public:
   WorkersService(jobs::JobQueue* queue, const security::Guard* guard,
-                 const plans::Leadership* leadership)
-      : queue_(queue), guard_(guard), leadership_(leadership) {}
+                 const plans::Leadership* leadership, absl::Duration patience)
+      : queue_(queue),
+        guard_(guard),
+        leadership_(leadership),
+        patience_(patience) {}
 
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>* Attach(
       grpc::CallbackServerContext* context) override {
     base::LogDebug("a worker connects from ", context->peer());
-    return new WorkerStream(
+    return WorkerStream::Begin(
         queue_, guard_, leadership_,
-        DescribeCall(*context, "/meshwright.v1.Workers/Attach"));
+        DescribeCall(*context, "/meshwright.v1.Workers/Attach"), patience_);
   }
 
  private:
   jobs::JobQueue* const queue_;
   const security::Guard* const guard_;
   const plans::Leadership* const leadership_;
+  const absl::Duration patience_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewWorkersService(
     jobs::JobQueue* queue, const security::Guard* guard,
-    const plans::Leadership* leadership) {
-  return std::make_unique<WorkersService>(queue, guard, leadership);
+    const plans::Leadership* leadership, absl::Duration patience) {
+  return std::make_unique<WorkersService>(queue, guard, leadership, patience);
 }
 
 }  // namespace meshwright::service

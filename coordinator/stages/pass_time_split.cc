@@ -8,6 +8,7 @@
 #include "coordinator/estimation/measured_cost.h"
 #include "coordinator/estimation/program_work.h"
 #include "coordinator/space/programs/loop_programs.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::stages {
 namespace {
@@ -57,8 +58,8 @@ Picoseconds PassTimeSplit::Outside(const Choice& choice,
   const auto row = results.find(
       space.programs[configuration.corrections.back().program].key());
   if (row == results.end()) return Picoseconds(0);
-  return std::min(whole,
-                  Picoseconds(row->second.measurement().minimum_ns() * 1000));
+  return std::min(
+      whole, Picoseconds(store::GetTimeNs(row->second.measurement()) * 1000));
 }
 
 PassTimes PassTimeSplit::Estimate(const Choice& choice) const {

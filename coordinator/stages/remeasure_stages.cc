@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "coordinator/planning/program_times.h"
 #include "coordinator/planning/remeasure.h"
 #include "coordinator/stages/partition_search.h"
 
@@ -91,11 +92,12 @@ absl::StatusOr<bool> RemeasureStages(
   return any;
 }
 
-void AddQuality(const ChosenPartition& chosen, const MeasuredMeshes& step,
-                v1::Plan& plan) {
+void AddRows(const ChosenPartition& chosen, const MeasuredMeshes& step,
+             v1::Plan& plan) {
   const auto used = ListUsed(chosen, step);
   for (size_t mesh = 0; mesh < used.size(); ++mesh) {
     planning::AddQuality(used[mesh], step.meshes[mesh]->step, plan);
+    planning::AddProgramTimes(used[mesh], step.meshes[mesh]->step, plan);
   }
 }
 

@@ -4,11 +4,11 @@
 // Concept: what planning/remeasure.h does for a plan of one mesh, for every
 // stage on its own. The noisy rows of its segments and of the resharding
 // between them are measured once more, and such rows of its rivals: the
-// stages that would be chosen if all such rows were twice too slow. These are
-// searched for by the pass times that the store has. The searches then follow
-// the new rows; other stages may be the fastest, and the caller searches again.
-// Threads: one. Errors: those of SearchPartition, of measuring and of the
-// problem.
+// stages that would be chosen if all such rows were too slow by as much as was
+// seen. These are searched for by the pass times that the store has. The
+// searches then follow the new rows; other stages may be the fastest, and the
+// caller searches again. Threads: one. Errors: those of SearchPartition, of
+// measuring and of the problem.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_REMEASURE_STAGES_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_REMEASURE_STAGES_H_
 
@@ -26,9 +26,10 @@ absl::StatusOr<bool> RemeasureStages(
     const planning::PlanDependencies& dependencies,
     const jobs::ProgressFunction& progress, MeasuredMeshes& step);
 
-// Quality and noise of the rows that the stages' predictions are sums of.
-void AddQuality(const ChosenPartition& chosen, const MeasuredMeshes& step,
-                v1::Plan& plan);
+// Quality, noise and times of the rows that the stages' predictions are sums
+// of.
+void AddRows(const ChosenPartition& chosen, const MeasuredMeshes& step,
+             v1::Plan& plan);
 
 }  // namespace meshwright::stages
 

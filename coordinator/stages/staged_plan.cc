@@ -30,7 +30,7 @@ absl::StatusOr<v1::Plan> MakeStagedPlan(
   if (answer.chosen.has_value()) {
     DescribeStages(*cut.step, *answer.chosen, plan);
     plan.mutable_pipeline()->set_rounds(answer.rounds);
-    AddQuality(*answer.chosen, *cut.step, plan);
+    AddRows(*answer.chosen, *cut.step, plan);
   } else if (answer.min_bytes.has_value()) {
     planning::NoteMinimumMemory(*answer.min_bytes, plan);
   }

@@ -473,5 +473,22 @@ TEST_F(StagedPlanTest, EveryStageSaysTheTimeBaseOfItsMesh) {
   }
 }
 
+// Those that the stages' figures are sums of, whatever their meshes.
+TEST_F(StagedPlanTest, APlanHasTheTimesOfItsStagesPrograms) {
+  const auto plan = Plan(Request("gpt2_2l", {2, 2}, 4, 1e12));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ExpectWhole(*plan);
+  ASSERT_GT(plan->program_times_size(), 0);
+  std::set<std::string> keys;
+  for (const v1::PlanProgramTime& it : plan->program_times()) {
+    EXPECT_TRUE(keys.insert(it.key()).second);
+    EXPECT_GT(it.time_ns(), 0);
+  }
+  const auto rows =
+      store_.Lookup(std::vector<std::string>(keys.begin(), keys.end()));
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ(rows->size(), keys.size());
+}
+
 }  // namespace
 }  // namespace meshwright::stages

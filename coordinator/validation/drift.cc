@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "profiledb/store/row_time.h"
+
 namespace meshwright::validation {
 
 namespace {
@@ -16,7 +18,7 @@ std::optional<double> NanosecondsNow(
   if (found == results.end() || found->second.outcome() != v1::MEASURED) {
     return std::nullopt;
   }
-  return static_cast<double>(found->second.measurement().minimum_ns());
+  return static_cast<double>(store::GetTimeNs(found->second.measurement()));
 }
 
 double Time(const Probe& probe) { return probe.Runs() * probe.profiled_ns; }
@@ -72,7 +74,7 @@ std::vector<Probe> ChooseProbes(const planning::MeasuredStep& step,
       continue;
     }
     probe.profiled_ns =
-        static_cast<double>(row->second.measurement().minimum_ns());
+        static_cast<double>(store::GetTimeNs(row->second.measurement()));
     probe.program.set_timed_only(true);
     probes.push_back(std::move(probe));
   }

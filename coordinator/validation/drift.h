@@ -4,11 +4,10 @@
 // the next, which is no error of a plan. So a validation measures some programs
 // of the plans' segments again, in the same rounds as the whole steps. They are
 // those with the largest shares of the plans' time. The machine's drift is the
-// sum of their times now over the sum of their profiled times. All of these are
-// minimum times, because minima repeat best on processors that are kept awake.
-// Programs are profiled at different moments. So a plan's own drift takes its
-// own programs as measured now, and the machine's drift for the rest.
-// Source: docs/formats/validate.md.
+// sum of their times now over the sum of their profiled times, as rows count
+// them (profiledb/store/row_time.h). Programs are profiled at different
+// moments. So a plan's own drift takes its own programs as measured now, and
+// the machine's drift for the rest. Source: docs/formats/validate.md.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_DRIFT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_DRIFT_H_
 

@@ -2,9 +2,7 @@
 //
 // Concept: a validation times programs of the plans' segments beside the whole
 // steps (drift.h). Each of these times is one more measurement of a key that
-// the store knows. The next plan thus finds out a row that was wrong. A probe
-// takes its turns until the whole steps are content, and more samples have a
-// smaller minimum. So the row has those alone that a plan would have taken.
+// the store knows. The next plan thus finds out a row that was wrong.
 // In → Out: probes and their results → measurements in the store.
 // Errors: those of the store, at the first of which recording stops.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_EVIDENCE_H_
@@ -22,10 +20,6 @@
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::validation {
-
-// Keeps the first samples, as many as `options` ask for in a group of one
-// program, and makes the times from them. Without samples: as it is.
-void CutToProtocol(const v1::MeasureOptions& options, v1::Measurement& it);
 
 // Of the probes that were measured; failures beside whole steps say nothing of
 // a program.

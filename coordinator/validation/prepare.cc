@@ -1,6 +1,7 @@
 #include "coordinator/validation/prepare.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <random>
 #include <set>
@@ -13,9 +14,11 @@
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/export/whole_model.h"
 #include "coordinator/ir/load/load.h"
+#include "coordinator/jobs/device_digest.h"
 #include "coordinator/planning/measure_choices.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/plan_pipeline.h"
+#include "coordinator/planning/program_times.h"
 #include "coordinator/planning/score.h"
 #include "coordinator/selection/choice_programs.h"
 #include "coordinator/validation/drift.h"
@@ -27,19 +30,46 @@ using exporting::NamedChoice;
 using planning::MeasuredStep;
 using space::SegmentChoice;
 
-// Every node takes any configuration that was measured, in no group.
+bool AreTimed(const MeasuredStep& step, const std::set<std::string>& timed,
+              const auto& programs) {
+  return std::all_of(
+      programs.begin(), programs.end(), [&](space::ProgramId program) {
+        return timed.contains(step.space.programs[program].key());
+      });
+}
+
+// Configurations of a type that were measured, in no group. Where the plan's
+// file has times of some, these alone: what the store got later changes no
+// draw.
+std::vector<int> ListDrawn(const MeasuredStep& step,
+                           segmenter::SegmentTypeId type,
+                           const std::set<std::string>& timed) {
+  const auto& configurations = step.space.types[type].configurations;
+  std::vector<int> usable = step.measured.usable[type];
+  std::erase_if(usable,
+                [&](int c) { return configurations[c].role.InGroup(); });
+  std::vector<int> planned = usable;
+  std::erase_if(planned, [&](int c) {
+    return !AreTimed(step, timed, selection::ListPrograms(configurations[c]));
+  });
+  return planned.empty() ? usable : planned;
+}
+
 // One that can be predicted, if a hundred draws hold one: segments that share a
 // parameter may forbid each other's configurations.
-SegmentChoice RandomChoice(const MeasuredStep& step, std::mt19937_64& random) {
+SegmentChoice RandomChoice(const MeasuredStep& step,
+                           const std::set<std::string>& timed,
+                           std::mt19937_64& random) {
+  std::map<segmenter::SegmentTypeId, std::vector<int>> drawn;
+  for (const segmenter::SegmentTypeId type : step.analysis.type_of_segment) {
+    if (!drawn.contains(type)) drawn[type] = ListDrawn(step, type, timed);
+  }
   SegmentChoice choice;
   for (int draw = 0; draw < 100; ++draw) {
     choice.clear();
-    for (segmenter::SegmentTypeId type : step.analysis.type_of_segment) {
-      std::vector<int> usable = step.measured.usable[type];
-      std::erase_if(usable, [&](int c) {
-        return step.space.types[type].configurations[c].role.InGroup();
-      });
-      choice.push_back(usable[random() % usable.size()]);
+    for (const segmenter::SegmentTypeId type : step.analysis.type_of_segment) {
+      const std::vector<int>& from = drawn.at(type);
+      choice.push_back(from[random() % from.size()]);
     }
     exporting::MakeConsistent(step.analysis, step.space, choice);
     if (ScoreChoice(step, choice).ok()) break;
@@ -56,6 +86,21 @@ v1::PlanRequest ToPlanRequest(const ValidationRequest& request) {
   plan.set_platform(request.device.platform());
   plan.set_plugin_path(request.device.plugin_path());
   return plan;
+}
+
+bool IsOfTheseDevices(const v1::Plan& plan, const MeasuredStep& step) {
+  return jobs::DigestFingerprint(plan.device_fingerprint()) ==
+         step.space.context.device_digest;
+}
+
+// What the step's figures were when the plan was made, as far as the plan says.
+absl::Status RestoreTimes(const v1::Plan& plan, MeasuredStep& step) {
+  planning::UseProgramTimes(plan, step.results);
+  ASSIGN_OR_RETURN(
+      step.measured,
+      formulation::BuildProblem(step.analysis, step.space, step.results,
+                                step.measured.problem.memory_limit_bytes));
+  return absl::OkStatus();
 }
 
 // The step as if the request had no rules, with what the store knows of it.
@@ -76,7 +121,7 @@ absl::StatusOr<MeasuredStep> WithoutRules(const ValidationRequest& request,
   for (auto& [key, row] : step.results) {
     estimation::BringToTimeBase(ruled.time_base, row);
   }
-  step.measured_now = ruled.measured_now;
+  planning::UseProgramTimes(request.plan, step.results);
   auto problem = formulation::BuildProblem(step.analysis, step.space,
                                            step.results, std::nullopt);
   if (problem.ok()) step.measured = *std::move(problem);
@@ -90,16 +135,10 @@ struct NamedProgram {
   v1::Program program;
 };
 
-bool NeedsNewRows(const MeasuredStep& step, const SegmentChoice& choice) {
-  const auto programs =
-      selection::ListChoicePrograms(step.analysis, step.space, choice);
-  return std::any_of(
-      programs.begin(), programs.end(), [&](space::ProgramId program) {
-        return step.measured_now.contains(step.space.programs[program].key());
-      });
-}
-
-NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
+// `timed`: keys of the programs that the plan's file has times of.
+NamedProgram MakeProgram(const MeasuredStep& step,
+                         const std::set<std::string>& timed,
+                         const NamedChoice& plan) {
   NamedProgram named;
   named.program =
       exporting::MakeWholeProgram(step.analysis, step.space, plan.choice);
@@ -113,7 +152,9 @@ NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
     named.row.predicted = true;
     named.row.predicted_seconds = score->seconds;
     named.row.predicted_peak_bytes = score->peak_bytes;
-    named.row.planned = !NeedsNewRows(step, plan.choice);
+    named.row.planned = AreTimed(
+        step, timed,
+        selection::ListChoicePrograms(step.analysis, step.space, plan.choice));
   }
   return named;
 }
@@ -126,14 +167,8 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   ASSIGN_OR_RETURN(
       SegmentChoice chosen,
       exporting::FindChoice(request.plan, step.analysis, step.space));
-  std::vector<NamedProgram> plans = {
-      MakeProgram(step, {"chosen", std::move(chosen)})};
-  // As the file says, whatever the store has by now.
-  ValidationPlan& own = plans.front().row;
-  own.predicted = true;
-  own.planned = true;
-  own.predicted_seconds = request.plan.predicted().step_seconds();
-  own.predicted_peak_bytes = request.plan.predicted().peak_bytes();
+  const bool is_of_these = IsOfTheseDevices(request.plan, step);
+  if (is_of_these) planning::UseTimeBase(request.plan, step);
   std::optional<MeasuredStep> open;
   if (request.plan.strategies().blocks_size() > 0 ||
       request.plan.strategies().arguments_size() > 0) {
@@ -156,15 +191,27 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
     RETURN_IF_ERROR(planning::MeasureChoices(device, dependencies, progress,
                                              op_level, step));
   }
+  RETURN_IF_ERROR(RestoreTimes(request.plan, step));
+  const std::set<std::string> timed = planning::ListTimedKeys(request.plan);
+  std::vector<NamedProgram> plans = {
+      MakeProgram(step, timed, {"chosen", std::move(chosen)})};
+  if (is_of_these) {  // as the file says, whatever the store has by now
+    ValidationPlan& own = plans.front().row;
+    own.predicted = true;
+    own.planned = true;
+    own.predicted_seconds = request.plan.predicted().step_seconds();
+    own.predicted_peak_bytes = request.plan.predicted().peak_bytes();
+  }
   for (const NamedChoice& baseline : baselines) {
-    plans.push_back(MakeProgram(named, baseline));
+    plans.push_back(MakeProgram(named, timed, baseline));
     plans.back().is_baseline = true;
     if (open.has_value()) plans.back().choice.clear();
   }
   std::mt19937_64 random(request.seed);
   for (int i = 0; i < request.random_plans; ++i) {
     plans.push_back(MakeProgram(
-        step, {absl::StrCat("random ", i + 1), RandomChoice(step, random)}));
+        step, timed,
+        {absl::StrCat("random ", i + 1), RandomChoice(step, timed, random)}));
   }
   return plans;
 }
@@ -203,6 +250,7 @@ absl::StatusOr<Validation> PrepareValidation(
   Validation validation;
   validation.tolerance = ChooseTolerance(step.analysis.module);
   validation.machine = step.space.context.device_digest;
+  validation.on_plans_devices = IsOfTheseDevices(request.plan, step);
   v1::CompareRequest& compare = validation.request;
   *compare.mutable_device() = request.device;
   compare.mutable_device()->set_device_count(

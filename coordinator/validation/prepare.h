@@ -2,11 +2,13 @@
 //
 // Concept: the whole model annotated with the plan, with baselines and with
 // random plans, beside programs of its segments that are timed again (drift.h).
-// The prediction of the plan is that of its file; of another plan, it is the
-// sum of the rows that the store has. Neither is made again from what a
-// validation measures.
-// In -> Out: a model and a plan -> a comparison and what is predicted of it.
-// Errors: kInvalidArgument, one sentence, for a model or plan that is none.
+// The prediction of the plan is that of its file. Of another plan, it is the
+// sum of the times in the file (planning/program_times.h). Programs without a
+// time there count as the store's rows say, on the plan's time base; the
+// prediction is then no older than the validation. The drift is relative to the
+// same times. In -> Out: a model and a plan -> a comparison and what is
+// predicted of it. Errors: kInvalidArgument, one sentence, for a model or plan
+// that is none.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_PREPARE_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_PREPARE_H_
 
@@ -35,8 +37,7 @@ struct ValidationPlan {
   bool predicted = false;  // all of its programs were measured
   double predicted_seconds = 0;
   int64_t predicted_peak_bytes = 0;
-  // The prediction is older than the validation: it measured none of these rows
-  // to fill a gap of the store.
+  // The plan's file has all of its times: the prediction is as old as the plan.
   bool planned = true;
 };
 
@@ -46,6 +47,7 @@ struct Validation {
   std::vector<Probe> probes;          // timed again by the request
   double tolerance = 0;
   std::string machine;  // digest of the device fingerprint
+  bool on_plans_devices = true;
   // Numbers of the plans that are baselines: what takes the reference's place
   // where no device holds the whole step (reference.h).
   std::vector<int> baselines;

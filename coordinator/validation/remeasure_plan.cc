@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/jobs/device_digest.h"
 #include "coordinator/planning/plan_pipeline.h"
@@ -17,6 +18,7 @@
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/stages/measured_meshes.h"
 #include "coordinator/validation/staged_validation.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::validation {
 namespace {
@@ -117,16 +119,17 @@ absl::Status CheckKeys(const v1::RemeasureRequest& asked,
 
 // Whether the request means this program, whose row may be absent.
 bool IsAsked(const v1::RemeasureRequest& asked, const std::string& key,
-             const v1::ProfileResult* row) {
+             const v1::ProfileResult* row,
+             const estimation::TimeBase& fastest) {
   if (!asked.keys().empty()) {
     return std::find(asked.keys().begin(), asked.keys().end(), key) !=
            asked.keys().end();
   }
-  return asked.all() || row == nullptr || planning::IsNoisy(*row);
+  return asked.all() || row == nullptr || planning::IsNoisy(*row, fastest);
 }
 
 double GetSeconds(const v1::ProfileResult& row) {
-  return static_cast<double>(row.measurement().minimum_ns()) * 1e-9;
+  return static_cast<double>(store::GetTimeNs(row.measurement())) * 1e-9;
 }
 
 // Measures what is asked for of a mesh, and adds its rows to the report.
@@ -135,9 +138,9 @@ absl::Status RemeasureMesh(const v1::PlanRequest& request,
                            const planning::PlanDependencies& dependencies,
                            const jobs::ProgressFunction& progress,
                            const UsedMesh& mesh, v1::RemeasureReport& report) {
-  std::vector<std::string> keys;
-  for (const v1::Program* program : mesh.programs) {
-    keys.push_back(program->key());
+  std::vector<std::string> keys;  // of the whole space, as the plan judged
+  for (const v1::Program& program : mesh.step.space.programs) {
+    keys.push_back(program.key());
   }
   ASSIGN_OR_RETURN(const store::Results before,
                    dependencies.store->Lookup(keys));
@@ -145,9 +148,10 @@ absl::Status RemeasureMesh(const v1::PlanRequest& request,
     const auto row = before.find(key);
     return row == before.end() ? nullptr : &row->second;
   };
+  const estimation::TimeBase fastest = estimation::FindFastestAnchor(before);
   Programs again;
   for (const v1::Program* program : mesh.programs) {
-    if (IsAsked(asked, program->key(), find_row(program->key()))) {
+    if (IsAsked(asked, program->key(), find_row(program->key()), fastest)) {
       again.push_back(program);
     }
   }

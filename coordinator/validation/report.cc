@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "coordinator/validation/drift.h"
 #include "coordinator/validation/report_figures.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::validation {
 namespace {
@@ -30,7 +31,7 @@ v1::ValidatedPlan MakeRow(const ValidationPlan& plan,
     return row;
   }
   const v1::Measurement& measured = result.measurement();
-  const double seconds = static_cast<double>(measured.minimum_ns()) * 1e-9;
+  const double seconds = static_cast<double>(store::GetTimeNs(measured)) * 1e-9;
   row.set_measured_seconds(seconds);
   row.set_measured_median_seconds(static_cast<double>(measured.median_ns()) *
                                   1e-9);

@@ -7,6 +7,7 @@
 #include "coordinator/explain/recall.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/planning/plan_metadata.h"
+#include "coordinator/planning/program_times.h"
 #include "coordinator/stages/planned_pipeline.h"
 
 namespace meshwright::validation {
@@ -46,6 +47,7 @@ absl::StatusOr<std::vector<Probe>> ChooseStageProbes(
                             store));
   std::vector<Probe> probes;
   for (const auto& mesh : measured->meshes) {
+    planning::UseProgramTimes(plan, mesh->step.results);
     ASSIGN_OR_RETURN(const auto choices, ListChoices(mesh->step, plan));
     for (Probe& probe : ChooseProbes(mesh->step, choices)) {
       probes.push_back(std::move(probe));

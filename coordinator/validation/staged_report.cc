@@ -12,6 +12,7 @@
 #include "coordinator/explain/pipeline_waits.h"
 #include "coordinator/stages/planned_pipeline.h"
 #include "coordinator/validation/report_figures.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::validation {
 namespace {
@@ -39,7 +40,7 @@ void Add(const v1::ProfileResult& row, Pass pass, StageTimes& times) {
     return;
   }
   const v1::Measurement& it = row.measurement();
-  times.seconds[pass] += static_cast<double>(it.minimum_ns()) * 1e-9;
+  times.seconds[pass] += static_cast<double>(store::GetTimeNs(it)) * 1e-9;
   times.median_seconds[pass] += static_cast<double>(it.median_ns()) * 1e-9;
   times.peak_bytes = std::max(times.peak_bytes, it.memory().peak_bytes());
 }

@@ -13,6 +13,11 @@
 namespace meshwright::validation {
 namespace {
 
+constexpr char kOtherDevices[] =
+    "the plan was measured on other devices than these: it is predicted from "
+    "its segments as measured here, and has no error as planned; validate it "
+    "where it was made to see that error";
+
 absl::StatusOr<Results> Compare(const v1::CompareRequest& request,
                                 jobs::Measurer* measurer,
                                 const jobs::ProgressFunction& on_progress) {
@@ -43,6 +48,7 @@ absl::Status ValidatePlan(const ValidationRequest& request,
   if (validation.plans.empty()) {
     return absl::InternalError("the validation holds no plan");
   }
+  if (!validation.on_plans_devices) listener.note(kOtherDevices);
   const auto compare = [&](const v1::CompareRequest& it) {
     return Compare(it, measurer, listener.progress);
   };

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/validation/report.h"
+#include "profiledb/store/summary.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::validation {
@@ -100,6 +102,41 @@ TEST_F(ValidatePlanTest, AReportAndTheRowsThatWereMeasuredAgain) {
   EXPECT_EQ(done_, total_);
   EXPECT_THAT(notes_, IsEmpty());
   EXPECT_EQ(measurer_.comparisons, 1);
+}
+
+// The store finds out that the rows were a third too slow. The machine is as
+// fast as before: neither error says anything of the store.
+TEST_F(ValidatePlanTest, RowsThatChangedSinceAreNoDrift) {
+  std::vector<std::string> keys;
+  for (const auto& it : request_.plan.program_times()) keys.push_back(it.key());
+  auto rows = store_.Lookup(keys);
+  ASSERT_TRUE(rows.ok() && !rows->empty());
+  for (auto& [key, row] : *rows) {
+    store::ClearSummary(*row.mutable_measurement());
+    estimation::ScaleTimes(0.75, *row.mutable_measurement());
+    ASSERT_TRUE(store_.Record(row, {}).ok());
+  }
+  ASSERT_TRUE(Validate().ok());
+  EXPECT_NEAR(report_->machine_drift(), 1, 1e-9);
+  int planned = 0;
+  for (const v1::ValidatedPlan& it : report_->plans()) {
+    EXPECT_NEAR(it.drift(), 1, 1e-9) << it.name();
+    if (!it.has_error_as_planned()) continue;
+    EXPECT_NEAR(it.error_now(), it.error_as_planned(), 1e-9) << it.name();
+    ++planned;
+  }
+  EXPECT_GE(planned, 3);
+}
+
+TEST_F(ValidatePlanTest, OnOtherDevicesNothingWasPlanned) {
+  request_.plan.mutable_device_fingerprint()->set_processor("Slow CPU 1");
+  request_.plan.clear_program_times();  // their keys name its devices
+  ASSERT_TRUE(Validate().ok());
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("on other devices than these")));
+  for (const v1::ValidatedPlan& it : report_->plans()) {
+    EXPECT_FALSE(it.has_error_as_planned()) << it.name();
+    EXPECT_TRUE(it.has_error_now()) << it.name();
+  }
 }
 
 TEST_F(ValidatePlanTest, OutputsThatDifferAreComparedOnOtherInputs) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/jobs/device_digest.h"
 #include "coordinator/validation/evidence.h"
 #include "coordinator/validation/staged_drift.h"
 
@@ -36,9 +37,17 @@ absl::Status ValidateStagedPlan(const std::string& hlo_module,
         known.status().message()));
   }
   staged.report(report);
+  const absl::StatusOr<v1::DeviceFingerprint> here = staged.describe();
+  if (here.ok() && jobs::DigestFingerprint(*here) !=
+                       jobs::DigestFingerprint(plan.device_fingerprint())) {
+    staged.note(
+        "the plan was measured on other devices than these: the errors as "
+        "planned compare two machines; validate it where it was made to see "
+        "those of the plan");
+  }
   if (probes.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const v1::DeviceFingerprint here, staged.describe());
-  return RecordStagedEvidence(plan, probes, measured, here, store);
+  RETURN_IF_ERROR(here.status());
+  return RecordStagedEvidence(plan, probes, measured, *here, store);
 }
 
 }  // namespace meshwright::validation

@@ -8,6 +8,7 @@
 
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "profiledb/store/row_time.h"
 #include "proto/hlo/hlo.pb.h"
 
 namespace meshwright::jobs {
@@ -178,12 +179,13 @@ absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
       result.set_outcome(v1::MEASURED);
       v1::Measurement& it = *result.mutable_measurement();
       FillMeasurement(program, &it);
-      it.set_median_ns(it.minimum_ns() + 1000);
-      const double step =
-          1.5 * noise * static_cast<double>(it.minimum_ns()) / 4;
-      for (int i = 0; noise > 0 && i < kSamples; ++i) {
-        it.add_samples_ns(it.minimum_ns() + std::llround(step * i));
-      }
+      it.set_median_ns(it.minimum_ns());
+      // Such a row's standard error (profiledb/store/row_time.h) is that of a
+      // time shaken evenly by `noise` to either side.
+      if (noise > 0) it.mutable_samples_ns()->Resize(kSamples, it.median_ns());
+      it.set_mad_ns(std::llround(std::sqrt(kSamples / 3.0) /
+                                 store::kMedianErrorOfMad * noise *
+                                 static_cast<double>(it.minimum_ns())));
       it.mutable_memory()->set_temporary_bytes(kTemporaryBytes);
       it.mutable_memory()->set_peak_bytes(kTemporaryBytes);
     }

@@ -3,14 +3,22 @@
 #include <string>
 
 namespace meshwright::report {
+namespace {
 
-v1::Plan MakeMeshPlan() {
+v1::Plan MakeToyPlan() {
   v1::Plan plan;
   plan.set_schema_version(1);
   plan.set_feasible(true);
   plan.mutable_model()->set_name("toy");
   plan.set_device("cpu");
   for (const int64_t size : {1, 2}) plan.add_mesh(size);
+  return plan;
+}
+
+}  // namespace
+
+v1::Plan MakeMeshPlan() {
+  v1::Plan plan = MakeToyPlan();
   for (int s = 0; s < 3; ++s) {
     v1::PlanSegment& segment = *plan.add_segments();
     segment.set_type(s);
@@ -58,12 +66,7 @@ explain::PlanBasis MakeBasis(const v1::Plan& plan) {
 }
 
 v1::Plan MakeStagedPlan() {
-  v1::Plan plan;
-  plan.set_schema_version(1);
-  plan.set_feasible(true);
-  plan.mutable_model()->set_name("toy");
-  plan.set_device("cpu");
-  for (const int64_t size : {1, 2}) plan.add_mesh(size);
+  v1::Plan plan = MakeToyPlan();
   for (int i = 0; i < 2; ++i) {
     v1::PlanStage& stage = *plan.add_stages();
     for (int axis = 0; axis < 2; ++axis) stage.add_mesh(1);
