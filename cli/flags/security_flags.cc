@@ -50,7 +50,8 @@ void AddListeningFlags(CLI::App& verb, security::Listening* flags,
   verb.add_option("--tokens", flags->token_file,
                   "token file (see meshwright tokens); read again on SIGHUP");
   verb.add_option("--audit", *audit_file,
-                  "file for who did what, a JSON object per line");
+                  "file for who did what, a JSON object per line (default: "
+                  "lines of the log)");
   verb.add_flag("--insecure", flags->insecure,
                 "listen beyond this machine without TLS, for everyone there");
 }

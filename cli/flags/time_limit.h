@@ -17,9 +17,6 @@
 
 namespace meshwright::cli {
 
-// False: a stop was requested before the time was over.
-bool WaitFor(absl::Duration time, const std::stop_token& stop);
-
 class TimeLimit {
  public:
   // Absent: no limit.

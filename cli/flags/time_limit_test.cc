@@ -4,11 +4,13 @@
 
 #include <csignal>
 
+#include "base/stop_wait.h"
+
 namespace meshwright::cli {
 namespace {
 
 bool AwaitStop(const TimeLimit& limit) {
-  return !WaitFor(absl::Minutes(1), limit.token());
+  return !base::WaitFor(absl::Minutes(1), limit.token());
 }
 
 TEST(TimeLimitTest, PassesByItself) {

@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 #include "base/interrupt.h"
 #include "base/status_macros.h"
-#include "cli/flags/time_limit.h"
+#include "base/stop_wait.h"
 #include "cli/text/redraw.h"
 
 namespace meshwright::cli {
@@ -42,7 +42,7 @@ absl::Status ShowListing(std::ostream& out, bool as_json, const WatchFlag& flag,
       out << listing.json.dump() << "\n" << std::flush;
     }
     if (!out) return absl::OkStatus();  // nobody reads on
-    if (!WaitFor(absl::Seconds(*flag.seconds), interrupt.token())) break;
+    if (!base::WaitFor(absl::Seconds(*flag.seconds), interrupt.token())) break;
     absl::StatusOr<Listing> next = ask();
     if (next.ok()) {
       listing = *std::move(next);

@@ -1,33 +1,28 @@
 #include "cli/text/jobs_text.h"
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "base/enum_words.h"
 #include "cli/text/format.h"
 #include "cli/text/table.h"
 
 namespace meshwright::cli {
 namespace {
 
-std::string ToWords(const std::string& name) {
-  return absl::StrReplaceAll(absl::AsciiStrToLower(name), {{"_", " "}});
-}
-
 std::string FormatProgramState(const v1::JobProgram& program) {
-  return ToWords(program.state() == v1::JobProgram::DONE
-                     ? v1::Outcome_Name(program.outcome())
-                     : v1::JobProgram::State_Name(program.state()));
+  return base::ToWords(program.state() == v1::JobProgram::DONE
+                           ? v1::Outcome_Name(program.outcome())
+                           : v1::JobProgram::State_Name(program.state()));
 }
 
 }  // namespace
 
 std::string FormatState(v1::JobSummary::State state) {
-  return ToWords(v1::JobSummary::State_Name(state));
+  return base::ToWords(v1::JobSummary::State_Name(state));
 }
 
 std::string FormatState(v1::WorkerSummary::State state) {
-  return ToWords(v1::WorkerSummary::State_Name(state));
+  return base::ToWords(v1::WorkerSummary::State_Name(state));
 }
 
 std::string FormatJobs(const std::vector<v1::JobSummary>& jobs) {

@@ -89,6 +89,7 @@ bool Holds(const v1::Plan& plan, v1::Noise noise) {
 std::string NameCause(const v1::Plan& plan) {
   if (Holds(plan, v1::BUSY_MACHINE)) return "the machine was busy";
   if (Holds(plan, v1::THROTTLED)) return "heat or power held the clocks down";
+  if (Holds(plan, v1::SLOW_PERIOD)) return "the machine was slow for a while";
   return "the measurements vary too much";
 }
 
@@ -102,7 +103,7 @@ std::string DescribeCertainty(const v1::Plan& plan,
     return "none: the times are estimated; compare them with each other alone";
   }
   if (IsWide(predicted)) return absl::StrCat(NameCause(plan), ": ", again);
-  const std::string range = absl::StrCat(
+  std::string range = absl::StrCat(
       "the step takes ", FormatSeconds(predicted.interval_seconds(0)), " to ",
       FormatSeconds(predicted.interval_seconds(1)), " if it is measured again");
   switch (plan.quality()) {

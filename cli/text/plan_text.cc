@@ -100,10 +100,14 @@ std::string DescribeNoise(const v1::Plan& plan) {
         reasons.push_back("too few samples");
         break;
       case v1::MINIMUM_MET_ONCE:
-        reasons.push_back("a minimum was not met twice");
+      case v1::UNSTEADY:
+        reasons.push_back("samples far apart");
         break;
       case v1::THROTTLED:
         reasons.push_back("heat or power held the clocks down");
+        break;
+      case v1::SLOW_PERIOD:
+        reasons.push_back("the machine was slower than beside other rows");
         break;
       default:  // of a newer version
         break;

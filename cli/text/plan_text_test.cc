@@ -89,10 +89,13 @@ TEST(PlanTextTest, NoisyRowsAreSaidWithTheWayOut) {
               AllOf(HasSubstr("noisy: "),
                     HasSubstr("`meshwright profiles remeasure PLAN`")));
   plan.add_noise(v1::BUSY_MACHINE);
-  plan.add_noise(v1::MINIMUM_MET_ONCE);
+  plan.add_noise(v1::UNSTEADY);
   EXPECT_THAT(DescribePlan(plan),
-              HasSubstr("(others used the machine, a minimum was not met "
-                        "twice); `meshwright"));
+              HasSubstr("(others used the machine, samples far apart); "
+                        "`meshwright"));
+  plan.clear_noise();
+  plan.add_noise(v1::SLOW_PERIOD);
+  EXPECT_THAT(DescribePlan(plan), HasSubstr("(the machine was slower than"));
   plan.set_quality(v1::GOOD);
   EXPECT_THAT(DescribePlan(plan), Not(HasSubstr("remeasure")));
 }

@@ -7,6 +7,11 @@
 #include "cli/text/format.h"
 
 namespace meshwright::cli {
+namespace {
+
+constexpr absl::Duration kFileInterval = absl::Seconds(30);
+
+}  // namespace
 
 std::string RenderProgress(const v1::PlanProgress& progress,
                            absl::Duration elapsed) {
@@ -41,14 +46,21 @@ std::string RenderProgress(const v1::PlanProgress& progress,
 }
 
 void ProgressDisplay::Show(const v1::PlanProgress& progress) {
-  if (!terminal_) return;
+  const absl::Time now = clock_->Now();
   if (progress.phase() != phase_) {
     Close();
     phase_ = progress.phase();
-    phase_began_ = clock_->Now();
+    phase_began_ = now;
   }
-  *out_ << "\r\033[K" << RenderProgress(progress, clock_->Now() - phase_began_)
-        << std::flush;
+  const std::string line = RenderProgress(progress, now - phase_began_);
+  if (terminal_) {
+    *out_ << "\r\033[K" << line << std::flush;
+  } else if (last_line_ == absl::InfinitePast()) {
+    last_line_ = now;
+  } else if (now - last_line_ >= kFileInterval) {
+    last_line_ = now;
+    *out_ << line << "\n" << std::flush;
+  }
 }
 
 void ProgressDisplay::Close() {

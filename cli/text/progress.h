@@ -3,7 +3,9 @@
 //   measure [############--------] 42/81  39 cached  best 27.3 ms  2 min left
 //
 // Concept: RenderProgress is the whole look, a function of numbers; the display
-// only rewrites the line, and keeps the last line of each finished phase.
+// only rewrites the line, and keeps the last line of each finished phase. In a
+// file, as of a batch job, there is nothing to rewrite: it gets a line every
+// half minute, so none for a plan that is done by then.
 // Threads: one at a time.
 #ifndef MESHWRIGHT_CLI_TEXT_PROGRESS_H_
 #define MESHWRIGHT_CLI_TEXT_PROGRESS_H_
@@ -23,7 +25,6 @@ std::string RenderProgress(const v1::PlanProgress& progress,
 
 class ProgressDisplay {
  public:
-  // Shows nothing unless `terminal`.
   ProgressDisplay(std::ostream* out, bool terminal, const base::Clock* clock)
       : out_(out), terminal_(terminal), clock_(clock) {}
   ~ProgressDisplay() { Close(); }
@@ -39,6 +40,7 @@ class ProgressDisplay {
   const base::Clock* const clock_;
   std::string phase_;
   absl::Time phase_began_;
+  absl::Time last_line_ = absl::InfinitePast();  // where there is no terminal
 };
 
 }  // namespace meshwright::cli

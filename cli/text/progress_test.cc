@@ -40,14 +40,22 @@ TEST(ProgressTest, MoreDoneThanThereIsStaysInTheBar) {
             "search  [####################] 3/3");
 }
 
-TEST(ProgressTest, QuietWhereThereIsNoTerminal) {
+TEST(ProgressTest, AFileGetsALineEveryHalfMinute) {
   std::ostringstream out;
-  const base::FakeClock clock;
+  base::FakeClock clock;
   {
     ProgressDisplay display(&out, false, &clock);
     display.Show(Measuring());
+    clock.Advance(absl::Seconds(29));
+    display.Show(Measuring());
+    EXPECT_EQ(out.str(), "");
+    clock.Advance(absl::Seconds(1));
+    display.Show(Measuring());
+    display.Show(Measuring());
   }
-  EXPECT_EQ(out.str(), "");
+  EXPECT_EQ(out.str(),
+            "measure [##########----------] 42/84  32 cached  best 27.3 ms  "
+            "2 min left\n");
 }
 
 TEST(ProgressTest, EveryPhaseKeepsItsLastLine) {

@@ -7,8 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "base/enum_words.h"
 #include "cli/text/format.h"
 #include "cli/text/table.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::cli {
 namespace {
@@ -19,9 +21,9 @@ std::string FormatTime(int64_t ns) {
 
 std::string DescribeTimes(const v1::Measurement& it) {
   std::string text = absl::StrCat(
-      "  ", FormatTime(it.minimum_ns()), " within ", FormatTime(it.spread_ns()),
-      ": compute ", FormatTime(it.compute_ns()), ", communication ",
-      FormatTime(it.communication_ns()));
+      "  ", FormatTime(store::GetTimeNs(it)), " within ",
+      FormatTime(it.spread_ns()), ": compute ", FormatTime(it.compute_ns()),
+      ", communication ", FormatTime(it.communication_ns()));
   if (it.launch_ns() > 0) {
     absl::StrAppend(&text, "; launch, left out, ", FormatTime(it.launch_ns()));
   }
@@ -94,8 +96,9 @@ std::string DescribeKept(const v1::RowReport& row) {
         {absl::FormatTime("%Y-%m-%d %H:%M",
                           absl::FromUnixNanos(it.recorded_unix_ns()),
                           absl::UTCTimeZone()),
-         it.result().has_measurement() ? FormatTime(measurement.minimum_ns())
-                                       : "-",
+         it.result().has_measurement()
+             ? FormatTime(store::GetTimeNs(measurement))
+             : "-",
          FormatQuality(measurement.quality()),
          absl::StrFormat("%.0f %%", measurement.other_load() * 100),
          it.machine().empty() ? "unknown" : it.machine().substr(0, 12),
@@ -135,9 +138,7 @@ std::string DescribeRow(const v1::RowReport& report) {
 }  // namespace
 
 std::string FormatQuality(v1::Quality quality) {
-  return quality == v1::QUALITY_UNSPECIFIED
-             ? "unknown"
-             : absl::AsciiStrToLower(v1::Quality_Name(quality));
+  return base::LowerName(v1::Quality_Name(quality));
 }
 
 std::string FormatRows(const v1::RowsReport& report) {

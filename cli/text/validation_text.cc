@@ -109,8 +109,9 @@ std::string DescribeRowErrors(const v1::ValidationReport& report) {
   }
   return absl::StrCat(
       DescribeErrors(std::move(drifts), "the plan's"),
-      is_gap ? "plans without an error as planned are predicted from segments "
-               "that the store lacked and that were measured for this\n"
+      is_gap ? "plans without an error as planned are predicted from rows of "
+               "the store, because the plan's file has no times of some of "
+               "their segments\n"
              : "");
 }
 

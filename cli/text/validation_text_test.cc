@@ -20,8 +20,8 @@ v1::ProfileResult Measured(double difference) {
   v1::ProfileResult result;
   result.set_outcome(v1::MEASURED);
   result.set_max_relative_difference(difference);
-  result.mutable_measurement()->set_minimum_ns(2'000'000);
-  result.mutable_measurement()->set_median_ns(2'500'000);
+  result.mutable_measurement()->set_minimum_ns(1'500'000);
+  result.mutable_measurement()->set_median_ns(2'000'000);
   return result;
 }
 
@@ -52,7 +52,7 @@ TEST(ValidationTextTest, SaysNothingOfPlansThatAreEqual) {
   const auto report = MakeReport(TwoPlans(), results, {});
   EXPECT_TRUE(validation::CheckOutputs(report).ok());
   EXPECT_NEAR(report.plans(0).error_as_planned(), -0.05, 1e-12);
-  EXPECT_DOUBLE_EQ(report.plans(0).measured_median_seconds(), 2.5e-3);
+  EXPECT_DOUBLE_EQ(report.plans(0).measured_median_seconds(), 2e-3);
   EXPECT_FALSE(report.plans(1).has_error_as_planned());
   EXPECT_THAT(DescribeValidation(report), Not(HasSubstr("differ ")));
 }
@@ -83,11 +83,11 @@ TEST(ValidationTextTest, BothErrorsAreDefinedOnTheScreen) {
   validation.probes = {probe};
   Results results = {{"a", Measured(0)}, {"b", Measured(0)}};
   results["layer"] = Measured(0);
-  results["layer"].mutable_measurement()->set_minimum_ns(1'100'000);
+  results["layer"].mutable_measurement()->set_median_ns(1'100'000);
   const auto report = MakeReport(validation, results, {});
   EXPECT_NEAR(report.plans(0).error_as_planned(), -0.05, 1e-12);
   EXPECT_NEAR(report.plans(0).error_now(), 1.1 * 0.95 - 1, 1e-12);
-  // The store lacked its rows: nothing was planned with them.
+  // The plan's file lacks its times: nothing was planned with them.
   EXPECT_FALSE(report.plans(1).has_error_as_planned());
   EXPECT_NEAR(report.plans(1).error_now(), 0.1, 1e-12);
   const std::string text = DescribeValidation(report);
@@ -95,7 +95,7 @@ TEST(ValidationTextTest, BothErrorsAreDefinedOnTheScreen) {
                               "error now: the same after predicted is "
                               "multiplied by the drift"));
   EXPECT_THAT(text, HasSubstr("1.100 to 1.100 times"));
-  EXPECT_THAT(text, HasSubstr("segments that the store lacked"));
+  EXPECT_THAT(text, HasSubstr("the plan's file has no times"));
 }
 
 TEST(ValidationTextTest, WithoutDriftThereIsNoErrorNow) {

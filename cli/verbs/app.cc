@@ -10,6 +10,7 @@
 #include "base/log/log.h"
 #include "base/version.h"
 #include "cli/cluster/cluster_verbs.h"
+#include "cli/flags/store_address.h"
 #include "cli/program/help_format.h"
 #include "cli/verbs/verbs.h"
 
@@ -69,6 +70,10 @@ int Execute(const Context& context, const Streams& streams) {
 
 int RunCommand(const std::vector<std::string>& arguments,
                const Streams& streams) {
+  const absl::Status may_show = CheckNoPassword(arguments);
+  if (!may_show.ok()) {
+    return Fail(streams, std::string(may_show.message()), base::kExitBadInput);
+  }
   const base::SystemClock clock;
   Context context{streams};
   context.clock = &clock;
@@ -133,6 +138,10 @@ int RunCommand(const std::vector<std::string>& arguments,
 
 int RunCoordinator(const std::vector<std::string>& arguments,
                    const Streams& streams) {
+  const absl::Status may_show = CheckNoPassword(arguments);
+  if (!may_show.ok()) {
+    return Fail(streams, std::string(may_show.message()), base::kExitBadInput);
+  }
   const base::SystemClock clock;
   Context context{streams};
   context.clock = &clock;

@@ -346,15 +346,17 @@ absl::Status ListQuotas(const Context& context, const QuotasFlags& flags) {
          FormatUse(it.plans(), it.has_max_plans(), it.max_plans(), count),
          FormatUse(it.module_bytes(), it.has_max_module_bytes(),
                    it.max_module_bytes(), FormatBytes),
+         FormatUse(it.stored_bytes(), it.has_max_stored_bytes(),
+                   it.max_stored_bytes(), FormatBytes),
          it.has_max_programs() ? count(it.max_programs()) : "-"});
   }
-  *context.out << (rows.empty()
-                       ? "no namespace has a quota or an unfinished plan\n"
-                       : FormatTable({{"namespace", Align::kLeft},
-                                      {"unfinished plans"},
-                                      {"their models"},
-                                      {"programs a plan"}},
-                                     rows));
+  *context.out << (rows.empty() ? "no namespace has a quota or a plan\n"
+                                : FormatTable({{"namespace", Align::kLeft},
+                                               {"unfinished plans"},
+                                               {"their models"},
+                                               {"stored models"},
+                                               {"programs a plan"}},
+                                              rows));
   return absl::OkStatus();
 }
 

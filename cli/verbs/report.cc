@@ -113,7 +113,7 @@ absl::Status WriteResult(const Context& context, const std::string& path,
                         .dump(2)
                  << "\n";
   } else {
-    *context.out << "wrote " << path << "\n";
+    *context.err << "wrote " << path << "\n";
   }
   return absl::OkStatus();
 }

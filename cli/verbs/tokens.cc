@@ -36,6 +36,7 @@ struct QuotaFlags {
   std::optional<int64_t> plans;
   std::optional<int64_t> programs;
   std::string module_bytes;
+  std::string stored_bytes;
 };
 
 struct RevokeTokenFlags {
@@ -121,24 +122,27 @@ nlohmann::ordered_json QuotaJson(const security::Quota& quota) {
   return {{"namespace", quota.name_space},
           {"plans", limit(quota.plans)},
           {"programs", limit(quota.programs)},
-          {"module_bytes", limit(quota.module_bytes)}};
+          {"module_bytes", limit(quota.module_bytes)},
+          {"stored_bytes", limit(quota.stored_bytes)}};
 }
 
 std::string FormatQuotas(const std::vector<security::Quota>& quotas) {
   const auto limit = [](const std::optional<int64_t>& it) {
     return it.has_value() ? absl::StrCat(*it) : "-";
   };
+  const auto bytes = [](const std::optional<int64_t>& it) {
+    return it.has_value() ? FormatBytes(*it) : "-";
+  };
   std::vector<TableRow> rows;
   for (const security::Quota& quota : quotas) {
     rows.push_back({quota.name_space, limit(quota.plans), limit(quota.programs),
-                    quota.module_bytes.has_value()
-                        ? FormatBytes(*quota.module_bytes)
-                        : "-"});
+                    bytes(quota.module_bytes), bytes(quota.stored_bytes)});
   }
   return FormatTable({{"quota of", Align::kLeft},
                       {"plans"},
                       {"programs of a plan"},
-                      {"modules"}},
+                      {"modules"},
+                      {"stored"}},
                      rows);
 }
 
@@ -149,7 +153,11 @@ absl::Status SetQuota(const Context& context, const QuotaFlags& flags) {
   if (!flags.module_bytes.empty()) {
     ASSIGN_OR_RETURN(quota.module_bytes, ParseBytes(flags.module_bytes));
   }
-  const bool is_limit = quota.plans || quota.programs || quota.module_bytes;
+  if (!flags.stored_bytes.empty()) {
+    ASSIGN_OR_RETURN(quota.stored_bytes, ParseBytes(flags.stored_bytes));
+  }
+  const bool is_limit =
+      quota.plans || quota.programs || quota.module_bytes || quota.stored_bytes;
   RETURN_IF_ERROR(
       security::ChangeAccessFile(flags.file, [&](security::AccessFile& file) {
         const auto gone = std::remove_if(
@@ -275,6 +283,9 @@ void AddTokensVerb(CLI::App& app, Context& context) {
       ->check(CLI::PositiveNumber);
   quota->add_option("--module-bytes", limits->module_bytes,
                     "size of the modules of these plans together, like 4GiB");
+  quota->add_option("--stored-bytes", limits->stored_bytes,
+                    "size of the modules that are kept for all its plans, each "
+                    "counted once, like 100GiB");
   const auto [revoke, revoked] =
       AddVerb(*tokens, context, "revoke", "remove a token", RevokeToken);
   AddTokenFile(*revoke, &revoked->file);

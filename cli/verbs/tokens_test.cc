@@ -24,7 +24,9 @@ TEST(TokensVerbTest, AQuotaIsSetListedAndRemoved) {
     words.insert(words.end(), rest.begin(), rest.end());
     return Command(words);
   };
-  EXPECT_THAT(quota({"--plans", "2", "--module-bytes", "4GiB"}).err,
+  EXPECT_THAT(quota({"--plans", "2", "--module-bytes", "4GiB", "--stored-bytes",
+                     "9GiB"})
+                  .err,
               HasSubstr("set the quota of vision"));
   const Outcome listed =
       Command({"tokens", "list", "--tokens", file, "--json"});
@@ -33,6 +35,7 @@ TEST(TokensVerbTest, AQuotaIsSetListedAndRemoved) {
   EXPECT_EQ(json["quotas"][0]["plans"], 2);
   EXPECT_TRUE(json["quotas"][0]["programs"].is_null());
   EXPECT_EQ(json["quotas"][0]["module_bytes"], int64_t{4} << 30);
+  EXPECT_EQ(json["quotas"][0]["stored_bytes"], int64_t{9} << 30);
   EXPECT_EQ(json["tokens"].size(), 0);
   EXPECT_THAT(Command({"tokens", "list", "--tokens", file}).out,
               HasSubstr("vision"));

@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
@@ -5,13 +7,17 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/interrupt.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/open_files.h"
+#include "base/rpc/health_port.h"
+#include "base/rpc/local_address.h"
 #include "base/status_macros.h"
 #include "base/supervisor.h"
 #include "cli/flags/device_flags.h"
@@ -19,9 +25,10 @@
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/program/config_file.h"
+#include "cli/slurm/gathering.h"
+#include "cli/slurm/programs.h"
 #include "cli/text/format.h"
 #include "cli/verbs/verbs.h"
-#include "coordinator/http/http_server.h"
 #include "coordinator/security/audit_log.h"
 #include "worker/service/device_choice.h"
 
@@ -32,6 +39,7 @@ namespace {
 // less memory than gRPC's buffers may (docs/decisions/security.md).
 constexpr int64_t kOpenFiles = 16384;
 constexpr int64_t kFewOpenFiles = 4096;
+constexpr absl::Duration kLook = absl::Milliseconds(200);
 
 struct CoordinatorFlags {
   std::string listen = kDefaultAddress;
@@ -41,15 +49,29 @@ struct CoordinatorFlags {
   std::string audit;
   std::string metrics;
   std::string dashboard;
+  std::string health;
   std::string log_format = "text";
   double drain_seconds = 30;
+};
+
+struct SlurmFlags {
+  bool is_given = false;
+  std::string folder;
+  double patience_seconds = 300;
+  std::vector<std::string> command;
 };
 
 struct UpFlags {
   CoordinatorFlags coordinator;
   std::string device_choice;
   DeviceFlags devices;
+  SlurmFlags slurm;
 };
+
+// While a coordinator serves: until it is to stop, with what there is to say of
+// it. `address`: where it listens.
+using StayFunction = std::function<absl::Status(const std::string& address,
+                                                const std::stop_token& stop)>;
 
 // Reads a coordinator's tokens and certificates again, while there is one.
 // Threads: any; signals are watched on a thread of their own.
@@ -89,7 +111,6 @@ class Reloader {
 // drained for an hour.
 bool DrainWithin(daemon::Coordinator& coordinator, absl::Duration limit,
                  const std::atomic<bool>& hurry) {
-  constexpr absl::Duration kLook = absl::Milliseconds(200);
   for (absl::Duration left = limit; !hurry; left -= kLook) {
     if (coordinator.Drain(std::min(left, kLook))) return true;
     if (left <= kLook) break;
@@ -97,11 +118,13 @@ bool DrainWithin(daemon::Coordinator& coordinator, absl::Duration limit,
   return false;
 }
 
-// Until an interrupt. `devices`: those of the worker; absent: there is none.
+// Until an interrupt, or as long as `stay` does. `devices`: those of the
+// worker; absent: there is none.
 absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
-                   const std::optional<v1::DeviceSpec>& devices) {
+                   const std::optional<v1::DeviceSpec>& devices,
+                   const StayFunction& stay = nullptr) {
   ASSIGN_OR_RETURN(const std::string path, FindStorePath(flags.store));
-  std::unique_ptr<security::AuditLog> audit;
+  std::unique_ptr<security::AuditLog> audit = security::NewLoggedAuditLog();
   if (!flags.audit.empty()) {
     ASSIGN_OR_RETURN(audit, security::OpenJsonLinesAuditLog(flags.audit));
   }
@@ -118,6 +141,7 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     base::SetLogLevel(base::LogLevel::kInfo);
   }
   if (flags.log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
+  base::LogFromThread();
   const int64_t open_files = base::RaiseOpenFiles(kOpenFiles);
   if (open_files < kFewOpenFiles) {
     base::LogWarning("at most ", open_files, " files may be open, connections ",
@@ -136,14 +160,22 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   options.advertised_address = flags.advertised;
   options.security = flags.security;
   options.audit = audit.get();
-  options.metrics_address = http::CompleteAddress(flags.metrics);
-  options.dashboard_address = http::CompleteAddress(flags.dashboard);
-  options.alive = [&] { supervisor.Alive(); };
+  options.metrics_address = base::CompleteAddress(flags.metrics);
+  options.dashboard_address = base::CompleteAddress(flags.dashboard);
+  std::unique_ptr<base::HealthPort> health;
+  if (!flags.health.empty()) {
+    ASSIGN_OR_RETURN(health, base::HealthPort::Start(flags.health, {}));
+  }
+  options.alive = [&] {
+    supervisor.Alive();
+    if (health != nullptr) health->Alive();
+  };
   options.has_worker = devices.has_value();
   if (devices.has_value()) options.devices = *devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));
   reloader.Serve(cluster.get());
+  if (health != nullptr) health->SetReady(true);
   const std::string metrics = cluster->coordinator().metrics_address();
   const std::string dashboard = cluster->coordinator().dashboard_url();
   if (context.json) {
@@ -152,6 +184,7 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     said["store"] = named;
     if (!metrics.empty()) said["metrics"] = metrics;
     if (!dashboard.empty()) said["dashboard"] = dashboard;
+    if (health != nullptr) said["health"] = health->address();
     *context.out << said.dump() << "\n" << std::flush;
   } else {
     *context.out << "listening on " << cluster->address() << "\nstore " << named
@@ -161,6 +194,8 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     }
     if (!dashboard.empty())
       *context.out << "dashboard at " << dashboard << "\n";
+    if (health != nullptr)
+      *context.out << "health at " << health->address() << "\n";
     *context.out << std::flush;
   }
   // One line for people, in the log's own form.
@@ -172,8 +207,14 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     }
   };
   supervisor.Ready(absl::StrCat("listening on ", cluster->address()));
-  interrupt.Wait();
+  absl::Status stayed;
+  if (stay) {
+    stayed = stay(cluster->address(), interrupt.token());
+  } else {
+    interrupt.Wait();
+  }
   supervisor.Stopping("draining");
+  if (health != nullptr) health->SetReady(false);
   say(absl::StrCat("draining for at most ", flags.drain_seconds,
                    " s; interrupt again to stop at once"));
   if (!DrainWithin(cluster->coordinator(), absl::Seconds(flags.drain_seconds),
@@ -182,10 +223,70 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
         "workers; the next start goes on with them");
   }
   reloader.Serve(nullptr);
-  return absl::OkStatus();
+  return stayed;
+}
+
+// Until the command ends, or an interrupt, which it is sent too.
+absl::Status RunCommand(const std::vector<std::string>& command,
+                        const std::vector<std::string>& variables,
+                        const std::stop_token& stop) {
+  ASSIGN_OR_RETURN(const auto program,
+                   RunningProgram::Start(command, variables, false));
+  std::optional<int> status;
+  for (bool is_told = false; !status.has_value();) {
+    if (stop.stop_requested() && !is_told) {
+      program->Signal(SIGTERM);
+      is_told = true;
+    }
+    status = program->AwaitEnd(kLook);
+  }
+  if (*status == 0) return absl::OkStatus();
+  return absl::AbortedError(
+      absl::StrCat(command[0], " ended with status ", *status));
+}
+
+// A coordinator on this node and workers on all nodes of the allocation.
+absl::Status UpInAllocation(const Context& context, const UpFlags& flags) {
+  if (flags.devices.platform != "cpu" && !flags.device_choice.empty()) {
+    return absl::InvalidArgumentError(
+        "--slurm starts a worker for each GPU of the allocation; ask sbatch "
+        "for fewer rather than give --devices");
+  }
+  GatheringOptions options;
+  options.folder = flags.slurm.folder;
+  options.platform = flags.devices.platform;
+  options.plugin = flags.devices.plugin;
+  options.devices = flags.device_choice;
+  options.patience = absl::Seconds(flags.slurm.patience_seconds);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Gathering> gathering,
+                   Gathering::Make(options));
+  CoordinatorFlags coordinator = flags.coordinator;
+  if (coordinator.listen == kDefaultAddress) coordinator.listen = "0.0.0.0:0";
+  coordinator.security = gathering->listening();
+  coordinator.drain_seconds = 0;  // its workers go with the allocation
+  return Serve(context, coordinator, std::nullopt,
+               [&](const std::string& listens, const std::stop_token& stop) {
+                 const std::string address = gathering->AddressOf(listens);
+                 RETURN_IF_ERROR(gathering->Call(address, stop));
+                 const auto variables = gathering->Variables(address);
+                 if (!flags.slurm.command.empty()) {
+                   return RunCommand(flags.slurm.command, variables, stop);
+                 }
+                 *context.err << "serving job steps at " << address << "\n"
+                              << std::flush;
+                 while (!stop.stop_requested() && !gathering->IsOver(kLook)) {
+                 }
+                 return absl::OkStatus();
+               });
 }
 
 absl::Status Up(const Context& context, const UpFlags& flags) {
+  if (flags.slurm.is_given) return UpInAllocation(context, flags);
+  if (!flags.slurm.command.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is nothing to run ", flags.slurm.command[0],
+                     " in; give --slurm, or leave the command out"));
+  }
   ASSIGN_OR_RETURN(v1::DeviceSpec devices,
                    ToDeviceSpec(flags.devices, 0, true));
   RETURN_IF_ERROR(worker::ChooseDevices(flags.device_choice, devices));
@@ -207,6 +308,9 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
       "--dashboard", flags->dashboard,
       "HOST:PORT of a page that shows plans, tasks, workers and the "
       "store, or a PORT of this machine (default: nowhere)");
+  verb.add_option("--health", flags->health,
+                  "HOST:PORT of gRPC's health checks alone, without TLS, or a "
+                  "PORT of this machine (default: only at --listen)");
   verb.add_option("--log-format", flags->log_format,
                   "of the log on stderr: text, or json, an object on each line")
       ->check(CLI::IsMember({"text", "json"}))
@@ -216,6 +320,23 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
                   "next start goes on with the rest")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
+}
+
+void AddSlurmFlags(CLI::App& verb, SlurmFlags* flags) {
+  verb.add_flag("--slurm", flags->is_given,
+                "in an allocation of Slurm: workers on all its nodes, TLS and "
+                "tokens made for it");
+  verb.add_option("--slurm-folder", flags->folder,
+                  "folder that all nodes see, for the certificate and the "
+                  "tokens (default: where the job was submitted)");
+  verb.add_option("--slurm-patience-seconds", flags->patience_seconds,
+                  "the workers have this long to come; then it goes on with "
+                  "fewer")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
+  verb.add_option("command", flags->command,
+                  "with --slurm, behind --: runs beside the service, which "
+                  "ends with it");
 }
 
 }  // namespace
@@ -231,6 +352,7 @@ void AddUpVerb(CLI::App& app, Context& context) {
   AddDeviceFlags(*verb, &flags->devices);
   verb->add_flag("--solo", flags->devices.solo,
                  "the one GPU stands for all devices of a mesh");
+  AddSlurmFlags(*verb, &flags->slurm);
   AddConfigFlags(*verb, context.out);
 }
 

@@ -232,12 +232,17 @@ absl::Status CollectGarbage(const Context& context, const GarbageFlags& flags) {
           ? absl::StrCat(report.plans(), " plans with ", report.models(),
                          " models, ", report.plans_left(), " plans are left; ")
           : "";
+  const std::string of_modules =
+      report.modules() > 0 ? absl::StrCat(report.modules(), " modules of ",
+                                          FormatBytes(report.module_bytes()),
+                                          " that nobody names, ")
+                           : "";
   Show(context, report,
        absl::StrCat(report.dry_run() ? "would remove " : "removed ", of_plans,
-                    report.rows(), " rows of ", FormatBytes(report.bytes()),
-                    "; ", report.rows_left(), " rows of ",
-                    FormatBytes(report.bytes_left()), " are left, ",
-                    report.kept(),
+                    of_modules, report.rows(), " rows of ",
+                    FormatBytes(report.bytes()), "; ", report.rows_left(),
+                    " rows of ", FormatBytes(report.bytes_left()),
+                    " are left, ", report.kept(),
                     " of them because plans need them or they are named\n"));
   return absl::OkStatus();
 }
@@ -250,7 +255,8 @@ absl::StatusOr<v1::VerifyReport> FindDamage(const StoreAddress& address) {
     return client->VerifyStore();
   }
   ASSIGN_OR_RETURN(const auto store, OpenExisting(address.store));
-  return store::ReportDamage(*store);
+  ASSIGN_OR_RETURN(const auto plans, OpenPlans(address.store));
+  return store::ReportDamage(*store, *plans);
 }
 
 absl::Status VerifyStore(const Context& context, const VerifyFlags& flags) {
@@ -270,7 +276,7 @@ absl::Status VerifyStore(const Context& context, const VerifyFlags& flags) {
   return absl::DataLossError(
       absl::StrCat(rows.size(),
                    " damaged rows were set aside; a plan that needs one "
-                   "measures it again"));
+                   "measures it again, and a damaged plan is submitted again"));
 }
 
 // ---- backup, migrate

@@ -201,7 +201,7 @@ TEST_F(UpkeepTest, ACoordinatorsStoreIsLookedAfter) {
   EXPECT_THAT(unknown.err, HasSubstr("there is no row of key"));
 
   EXPECT_EQ(there({"plans", "quotas"}).out,
-            "no namespace has a quota or an unfinished plan\n");
+            "no namespace has a quota or a plan\n");
   EXPECT_EQ(there({"profiles", "gc", "--max-size", "1B"}).status, 0);
   EXPECT_TRUE((*store)->Lookup({MakeKey("a")})->empty());
 }
@@ -250,9 +250,10 @@ TEST_F(UpkeepTest, BadInputIsOneSentence) {
   ExpectRefused({"store", "backup", file_, "--store", store_},
                 "is there already");
   ExpectRefused({"store", "migrate", store_, store_}, "both stores are");
-  ExpectRefused(
-      {"store", "migrate", store_, "postgres://u:secret@h/d?colour=red"},
-      "postgres://USER@HOST:PORT/DATABASE");
+  ExpectRefused({"store", "migrate", store_, "postgres://u@h/d?colour=red"},
+                "postgres://USER@HOST:PORT/DATABASE");
+  ExpectRefused({"store", "migrate", store_, "postgres://u:secret@h/d"},
+                "a password on the command line");
   ExpectRefused({"store"}, "store --help");
 }
 

@@ -3,17 +3,22 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <stop_token>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "base/exit_status.h"
 #include "base/interrupt.h"
 #include "base/log/log.h"
 #include "base/rpc/channel_security.h"
+#include "base/rpc/health_port.h"
 #include "base/supervisor.h"
 #include "cli/program/config_file.h"
+#include "worker/devices/device_users.h"
 #include "worker/service/device_choice.h"
 #include "worker/service/runner_batches.h"
+#include "worker/service/while_idle.h"
 
 namespace meshwright::cli {
 namespace {
@@ -21,6 +26,63 @@ namespace {
 int Fail(const std::string& message, int status) {
   std::cerr << kWorkerProgram << ": " << message << "\n";
   return status;
+}
+
+int Fail(const absl::Status& status) {
+  return Fail(std::string(status.message()), base::ToExitStatus(status));
+}
+
+// What a SIGHUP does; empty: it ends with its terminal. Every call reads the
+// token, every connection the certificates.
+std::function<void()> TakeHangups(const base::Supervisor& supervisor) {
+  if (!supervisor.is_there()) return nullptr;
+  return [&supervisor] {
+    supervisor.Reloading();
+    supervisor.Ready("running");
+  };
+}
+
+// Null for no address.
+absl::StatusOr<std::unique_ptr<base::HealthPort>> OpenHealth(
+    const std::string& address) {
+  if (address.empty()) return nullptr;
+  return base::HealthPort::Start(address, {});
+}
+
+void SetReady(const std::unique_ptr<base::HealthPort>& health, bool is_ready) {
+  if (health != nullptr) health->SetReady(is_ready);
+}
+
+// Processors are busy now and then; a process on a GPU is there to stay.
+constexpr absl::Duration kProcessorLook = absl::Milliseconds(500);
+
+int ServeIdle(const WorkerFlags& flags) {
+  const auto users = worker::devices::OpenDeviceUsers(flags.worker.devices);
+  if (!users.ok()) return Fail(users.status());
+  const base::Supervisor supervisor;
+  const auto health = OpenHealth(flags.health);
+  if (!health.ok()) return Fail(health.status());
+  const base::Interrupt interrupt(nullptr, TakeHangups(supervisor));
+  const std::stop_callback stopping(interrupt.token(), [&] {
+    supervisor.Stopping("handing leases back");
+    SetReady(*health, false);
+  });
+  worker::WhileIdleOptions options;
+  options.find_user = [&] { return (*users)->Find(); };
+  options.idle_for = absl::Seconds(flags.idle_seconds);
+  if (flags.platform == "cpu") {
+    options.look = kProcessorLook;
+    options.busy_for = kProcessorLook;
+  }
+  options.alive = [&] {
+    supervisor.Alive();
+    if (*health != nullptr) (*health)->Alive();
+  };
+  supervisor.Ready("serving while its devices are idle");
+  SetReady(*health, !interrupt.token().stop_requested());
+  const absl::Status status =
+      worker::ServeWhileIdle(flags.worker, options, interrupt.token());
+  return status.ok() ? base::kExitSuccess : Fail(status);
 }
 
 int Serve(WorkerFlags flags) {
@@ -44,32 +106,30 @@ int Serve(WorkerFlags flags) {
 
   base::SetLogLevel(base::LogLevel::kInfo);
   if (flags.log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
+  base::LogFromThread();
+  if (flags.while_idle) return ServeIdle(flags);
   worker::Worker worker(std::move(dependencies));
   const base::Supervisor supervisor;
-  std::function<void()> hangup;  // else it ends with its terminal
-  if (supervisor.is_there()) {
-    // Every call reads the token, every connection the certificates.
-    hangup = [&] {
-      supervisor.Reloading();
-      supervisor.Ready("running");
-    };
-  }
-  const base::Interrupt interrupt([&] { worker.Stop(); }, hangup);
+  const auto health = OpenHealth(flags.health);
+  if (!health.ok()) return Fail(health.status());
+  const base::Interrupt interrupt([&] { worker.Stop(); },
+                                  TakeHangups(supervisor));
   const absl::Status status = worker.Start();
-  if (!status.ok()) {
-    return Fail(std::string(status.message()), base::ToExitStatus(status));
-  }
+  if (!status.ok()) return Fail(status);
   const std::stop_callback drain(interrupt.token(), [&] {
     supervisor.Stopping("draining");
+    SetReady(*health, false);
     worker.Drain();
   });
   supervisor.Ready("running");
+  SetReady(*health, !interrupt.token().stop_requested());
   // In looks, not by a clock: a worker that was stopped for an hour has not
   // drained for an hour.
   constexpr absl::Duration kLook = absl::Seconds(1);
   absl::Duration left = absl::Seconds(flags.drain_seconds);
   while (!worker.WaitFor(kLook)) {
     supervisor.Alive();
+    if (*health != nullptr) (*health)->Alive();
     if (!interrupt.token().stop_requested()) continue;
     if (left <= absl::ZeroDuration()) {
       base::LogInfo("worker: its batch takes too long and is handed back");
@@ -101,6 +161,9 @@ void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
                  "of the log on stderr: text, or json, an object on each line")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  app.add_option("--health", flags->health,
+                 "HOST:PORT of gRPC's health checks, or a PORT of this machine "
+                 "(default: nowhere)");
   app.add_option("--name", flags->worker.name,
                  "unique at the coordinator (default: host and process id)");
   app.add_option("--platform", flags->platform, "cpu or cuda")
@@ -118,6 +181,14 @@ void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
   app.add_option("--drain-seconds", flags->drain_seconds,
                  "after SIGTERM, the batch at hand has this long to end; then "
                  "it is handed back")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
+  app.add_flag("--while-idle", flags->while_idle,
+               "serve while nobody else uses the devices; leave at once when "
+               "somebody does, or after SIGTERM");
+  app.add_option("--idle-seconds", flags->idle_seconds,
+                 "with --while-idle, devices have been idle for so long before "
+                 "it serves")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
   AddConfigFlags(app, out);

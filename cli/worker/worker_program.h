@@ -29,15 +29,18 @@ struct WorkerFlags {
   std::string plugin;
   bool solo = false;
   std::string device_choice;
+  std::string health;
   std::string log_format = "text";
   double drain_seconds = 60;
+  bool while_idle = false;
+  double idle_seconds = 60;
 };
 
 // Adds the flags. `flags` and `out` outlive the parsing.
 void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out);
 
 // `arguments` without the program's name. The first SIGINT or SIGTERM drains
-// the worker, the second one stops it at once.
+// the worker, the second one stops it at once; with --while-idle, the first.
 int RunWorker(const std::vector<std::string>& arguments);
 
 }  // namespace meshwright::cli

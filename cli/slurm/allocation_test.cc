@@ -1,0 +1,74 @@
+#include "cli/slurm/allocation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "absl/strings/str_join.h"
+
+namespace meshwright::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct MadeUpSlurm {
+  std::map<std::string, std::string> variables = {
+      {"SLURM_JOB_ID", "7"},       {"SLURM_JOB_NODELIST", "gpu[3-4]"},
+      {"SLURMD_NODENAME", "gpu3"}, {"SLURM_SUBMIT_DIR", "/shared/runs"},
+      {"SLURM_GPUS_ON_NODE", "8"}, {"SLURM_JOB_CPUS_PER_NODE", "64(x2),48"}};
+  std::map<std::string, std::string> answers = {
+      {"scontrol show hostnames gpu[3-4]", "gpu3\ngpu4\n"},
+      {"scontrol --oneliner show node gpu3",
+       "NodeName=gpu3 Arch=x86_64 NodeAddr=10.0.0.3 NodeHostName=a3 Port=1\n"}};
+
+  absl::StatusOr<Allocation> Read() {
+    return ReadAllocation([this](const char* name) { return variables[name]; },
+                          [this](const std::vector<std::string>& words)
+                              -> absl::StatusOr<std::string> {
+                            return answers[absl::StrJoin(words, " ")];
+                          });
+  }
+};
+
+TEST(AllocationTest, IsWhatTheJobAndScontrolSay) {
+  const auto allocation = MadeUpSlurm().Read();
+  ASSERT_TRUE(allocation.ok()) << allocation.status();
+  EXPECT_EQ(allocation->job, "7");
+  EXPECT_THAT(allocation->nodes, ElementsAre("gpu3", "gpu4"));
+  EXPECT_EQ(allocation->address, "10.0.0.3");
+  EXPECT_EQ(allocation->folder, "/shared/runs");
+  EXPECT_EQ(allocation->gpus_per_node, 8);
+  EXPECT_EQ(allocation->processors_per_node, 48);
+}
+
+TEST(AllocationTest, NodesWithoutGpus) {
+  MadeUpSlurm slurm;
+  slurm.variables.erase("SLURM_GPUS_ON_NODE");
+  EXPECT_EQ(slurm.Read()->gpus_per_node, 0);
+}
+
+TEST(AllocationTest, OutsideAJobTheErrorNamesSbatch) {
+  MadeUpSlurm slurm;
+  slurm.variables.clear();
+  const auto allocation = slurm.Read();
+  EXPECT_TRUE(absl::IsFailedPrecondition(allocation.status()));
+  EXPECT_THAT(std::string(allocation.status().message()), HasSubstr("sbatch"));
+}
+
+TEST(AllocationTest, BesideTheNodesTheErrorNamesSrun) {
+  MadeUpSlurm slurm;
+  slurm.variables.erase("SLURMD_NODENAME");
+  EXPECT_THAT(std::string(slurm.Read().status().message()),
+              HasSubstr("srun --overlap"));
+}
+
+TEST(AllocationTest, ANodeWithoutAnAddressIsAnError) {
+  MadeUpSlurm slurm;
+  slurm.answers.clear();
+  EXPECT_TRUE(absl::IsFailedPrecondition(slurm.Read().status()));
+}
+
+}  // namespace
+}  // namespace meshwright::cli

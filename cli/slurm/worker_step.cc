@@ -1,0 +1,100 @@
+#include "cli/slurm/worker_step.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr char kStepName[] = "meshwright-workers";
+constexpr absl::Duration kToLeave = absl::Seconds(10);
+// Each task takes the GPU of its number on the node. Slurm's own binding would
+// hide the others, and NCCL reaches a neighbour it cannot see over sockets.
+constexpr char kOneGpuEach[] =
+    "gpus=${CUDA_VISIBLE_DEVICES:-$(seq -s, 0 63)}; "
+    "exec \"$@\" --devices "
+    "\"$(echo \"$gpus\" | cut -d, -f$((SLURM_LOCALID + 1))),\"";
+
+// "7.2" of each step of that name.
+std::vector<std::string> FindSteps(const std::string& job) {
+  const auto steps = RunProgram(
+      {"squeue", "--noheader", "--steps", "--jobs", job, "--format", "%i %j"});
+  std::vector<std::string> found;
+  if (!steps.ok()) return found;
+  for (const absl::string_view line :
+       absl::StrSplit(*steps, '\n', absl::SkipWhitespace())) {
+    const std::vector<std::string> words =
+        absl::StrSplit(line, ' ', absl::SkipWhitespace());
+    if (words.size() == 2 && words[1] == kStepName) found.push_back(words[0]);
+  }
+  return found;
+}
+
+}  // namespace
+
+int CountWorkersPerNode(const Allocation& allocation,
+                        const std::string& platform) {
+  return platform == "cpu" ? 1 : std::max(allocation.gpus_per_node, 1);
+}
+
+std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
+                                         const WorkerStepOptions& options) {
+  const int nodes = static_cast<int>(allocation.nodes.size());
+  const int per_node = CountWorkersPerNode(allocation, options.platform);
+  std::vector<std::string> words = {
+      "srun",
+      absl::StrCat("--job-name=", kStepName),
+      "--overlap",
+      absl::StrCat("--nodes=", nodes),
+      absl::StrCat("--ntasks=", nodes * per_node),
+      absl::StrCat("--ntasks-per-node=", per_node),
+      absl::StrCat("--cpus-per-task=",
+                   std::max(allocation.processors_per_node / per_node, 1)),
+      "--mem=0",
+      "--cpu-bind=none",
+      "--input=none",
+      "--kill-on-bad-exit=0",
+      "--label"};
+  const bool has_gpus = options.platform != "cpu";
+  if (has_gpus) words.insert(words.end(), {"sh", "-c", kOneGpuEach, "sh"});
+  words.insert(words.end(),
+               {options.program, "--coordinator", options.coordinator, "--ca",
+                options.ca_file, "--token-file", options.token_file,
+                "--platform", options.platform, "--drain-seconds", "0"});
+  if (!options.plugin.empty()) {
+    words.insert(words.end(), {"--plugin", options.plugin});
+  }
+  if (!has_gpus && !options.devices.empty()) {
+    words.insert(words.end(), {"--devices", options.devices});
+  }
+  return words;
+}
+
+absl::StatusOr<std::unique_ptr<WorkerStep>> WorkerStep::Start(
+    const Allocation& allocation, const WorkerStepOptions& options) {
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<RunningProgram> srun,
+      RunningProgram::Start(WriteWorkerStep(allocation, options), {}, true));
+  return std::unique_ptr<WorkerStep>(
+      new WorkerStep(allocation.job, std::move(srun)));
+}
+
+WorkerStep::~WorkerStep() { Stop(); }
+
+void WorkerStep::Stop() {
+  if (FindEnd(absl::ZeroDuration()).has_value()) return;
+  for (const std::string& step : FindSteps(job_)) {
+    RunProgram({"scancel", "--signal=TERM", step}).IgnoreError();
+  }
+  if (srun_->AwaitEnd(kToLeave).has_value()) return;
+  srun_->Signal(SIGTERM);  // ends the step
+  srun_->AwaitEnd(kToLeave);
+}
+
+}  // namespace meshwright::cli

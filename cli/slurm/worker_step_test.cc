@@ -1,0 +1,79 @@
+#include "cli/slurm/worker_step.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_join.h"
+
+namespace meshwright::cli {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+Allocation TwoNodes() {
+  Allocation allocation;
+  allocation.job = "7";
+  allocation.nodes = {"gpu3", "gpu4"};
+  allocation.gpus_per_node = 4;
+  allocation.processors_per_node = 48;
+  return allocation;
+}
+
+WorkerStepOptions OnPlatform(const std::string& platform) {
+  WorkerStepOptions options;
+  options.program = "/opt/meshwright-worker";
+  options.platform = platform;
+  options.devices = "8";
+  options.coordinator = "10.0.0.3:4242";
+  options.ca_file = "ca.pem";
+  options.token_file = "token";
+  return options;
+}
+
+TEST(WorkerStepTest, OneWorkerAGpu) {
+  const auto words = WriteWorkerStep(TwoNodes(), OnPlatform("cuda"));
+  EXPECT_EQ(words[0], "srun");
+  EXPECT_THAT(words, Contains("--ntasks=8"));
+  EXPECT_THAT(words, Contains("--ntasks-per-node=4"));
+  EXPECT_THAT(words, Contains("--cpus-per-task=12"));
+  EXPECT_THAT(absl::StrJoin(words, " "), HasSubstr("SLURM_LOCALID"));
+  EXPECT_THAT(words, Not(Contains("--devices")));
+}
+
+TEST(WorkerStepTest, OneWorkerANodeOfProcessors) {
+  const auto words = WriteWorkerStep(TwoNodes(), OnPlatform("cpu"));
+  EXPECT_THAT(words, Contains("--ntasks=2"));
+  EXPECT_THAT(words, Contains("--cpus-per-task=48"));
+  EXPECT_THAT(absl::StrJoin(words, " "), HasSubstr("--devices 8"));
+}
+
+TEST(WorkerStepTest, NoSecretIsAnArgument) {
+  EXPECT_THAT(
+      absl::StrJoin(WriteWorkerStep(TwoNodes(), OnPlatform("cpu")), " "),
+      HasSubstr("--ca ca.pem --token-file token"));
+}
+
+// What the tasks of a node run, with a program that says its arguments.
+std::string ChosenDevice(const std::string& visible, int task) {
+  WorkerStepOptions options = OnPlatform("cuda");
+  options.program = "echo";
+  const auto words = WriteWorkerStep(TwoNodes(), options);
+  const auto shell = std::find(words.begin(), words.end(), "sh");
+  std::vector<std::string> command = {"env", "CUDA_VISIBLE_DEVICES=" + visible,
+                                      "SLURM_LOCALID=" + std::to_string(task)};
+  command.insert(command.end(), shell, words.end());
+  const std::string said = *RunProgram(command);
+  return said.substr(said.find("--devices"));
+}
+
+TEST(WorkerStepTest, EachTaskHasTheGpuOfItsNumber) {
+  EXPECT_EQ(ChosenDevice("2,5", 0), "--devices 2,\n");
+  EXPECT_EQ(ChosenDevice("2,5", 1), "--devices 5,\n");
+  EXPECT_EQ(ChosenDevice("GPU-a,MIG-b", 1), "--devices MIG-b,\n");
+  EXPECT_EQ(ChosenDevice("", 3), "--devices 3,\n");
+}
+
+}  // namespace
+}  // namespace meshwright::cli
