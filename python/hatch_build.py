@@ -2,17 +2,16 @@
 
 Concept: MESHWRIGHT_WHEEL_BINARIES names a folder with ``meshwright`` and
 ``meshwright-runner`` (a build's ``bin``), MESHWRIGHT_WHEEL_CPU_PLUGIN a PJRT
-plugin. They go to ``meshwright/_native`` with the shared libraries that they
-need beyond the C library, and the wheel is one of this platform. Without them
-it is one for every platform, and planning needs a service.
+plugin. They go to ``meshwright/_native``, a command ``meshwright`` starts the
+first, and the wheel is one of this platform; auditwheel adds the libraries that
+they need (build_wheel.sh). Without them it is one for every platform, and
+planning needs a service.
 """
 
 from __future__ import annotations
 
 import os
 import pathlib
-import re
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -21,21 +20,6 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PROGRAMS = ("meshwright", "meshwright-runner")
-# Of the C library and its compiler: every Linux has them.
-SYSTEM = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util))\.so.*")
-
-
-def shared_libraries(programs: list[pathlib.Path]) -> dict[str, str]:
-    """Paths by the names that the loader looks for."""
-    found: dict[str, str] = {}
-    for program in programs:
-        listed = subprocess.run(
-            ["ldd", str(program)], capture_output=True, text=True, check=True
-        ).stdout
-        for name, path in re.findall(r"(\S+) => (/\S+)", listed):
-            if not SYSTEM.fullmatch(name):
-                found[name] = path
-    return found
 
 
 class Hook(BuildHookInterface):  # type: ignore[type-arg]
@@ -53,6 +37,9 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
                 pathlib.Path(folder), build_data["force_include"]
             )
             platform = sysconfig.get_platform().replace("-", "_")
+            build_data["shared_scripts"][str(root / "command.py")] = (
+                "meshwright"
+            )
             build_data["tag"] = f"py3-none-{platform}"
             build_data["pure_python"] = False
 
@@ -78,7 +65,5 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
                     f"MESHWRIGHT_WHEEL_BINARIES: there is no {program}"
                 )
             include[str(program)] = f"meshwright/_native/bin/{program.name}"
-        for name, path in shared_libraries(programs).items():
-            include[path] = f"meshwright/_native/lib/{name}"
         if plugin := os.environ.get("MESHWRIGHT_WHEEL_CPU_PLUGIN"):
             include[plugin] = "meshwright/_native/plugins/pjrt_cpu.so"

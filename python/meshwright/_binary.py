@@ -31,6 +31,12 @@ from meshwright.reports import Difference, Explanation
 _NATIVE = pathlib.Path(__file__).parent / "_native"
 
 
+def find_carried() -> str | None:
+    """The program that the wheel carries."""
+    carried = _NATIVE / "bin" / "meshwright"
+    return str(carried) if carried.exists() else None
+
+
 def find_binary() -> str:
     """Raises FailedPrecondition where there is none."""
     if named := os.environ.get("MESHWRIGHT_BINARY"):
@@ -39,9 +45,8 @@ def find_binary() -> str:
                 f"MESHWRIGHT_BINARY: {named} is no program that can be run"
             )
         return named
-    carried = _NATIVE / "bin" / "meshwright"
-    if carried.exists():
-        return str(carried)
+    if carried := find_carried():
+        return carried
     if found := shutil.which("meshwright"):
         return found
     raise FailedPrecondition(
@@ -51,17 +56,11 @@ def find_binary() -> str:
 
 
 def environment() -> dict[str, str]:
-    """With the plugin and the libraries that the wheel carries."""
+    """With the plugin that the wheel carries."""
     environ = dict(os.environ)
     plugins = sorted((_NATIVE / "plugins").glob("*cpu*.so"))
     if plugins:
         environ.setdefault("MESHWRIGHT_CPU_PLUGIN", str(plugins[0]))
-    libraries = _NATIVE / "lib"
-    if libraries.is_dir():
-        others = environ.get("LD_LIBRARY_PATH")
-        environ["LD_LIBRARY_PATH"] = ":".join(
-            filter(None, (str(libraries), others))
-        )
     return environ
 
 

@@ -1,30 +1,29 @@
 """``plan``: from a JAX step to a PlannedStep.
 
-Concept: trace the step, look for a kept plan, else ask the service for one and
-for the annotated module; bind the shardings; make the function. Plans by
-roofline and of files are annotated by the program on this machine. Of several processes of one JAX program, the first asks and the
-others take its answer.
+Concept: trace the step, find or make its plan with the annotated module, bind
+the shardings, make the function. Of several processes of one JAX program, the
+first asks and the others take its answer.
 """
 
 from __future__ import annotations
 
 import os
-import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
-from meshwright._binary import annotate, plan_symbolically
+from meshwright._binary import annotate
+from meshwright._kept_plans import make_key
+from meshwright._planning import Made, check_mesh_of, find_or_make
 from meshwright._version import __version__
-from meshwright.errors import InvalidArgument, PlanMismatch, Unimplemented
+from meshwright.errors import InvalidArgument
 from meshwright.jax import _processes
-from meshwright.jax._kept_plans import KeptPlans, default_folder, make_key
 from meshwright.jax._module import planned_call
 from meshwright.jax._shardings import bind, check_mesh
 from meshwright.jax._trace import StepTrace, argument_names, trace_step
 from meshwright.jax.planned_step import PlannedStep
-from meshwright.launch import check_fallback, plan_or_baseline
+from meshwright.launch import check_fallback
 from meshwright.plan import Plan, check_feasible
 from meshwright.quantities import parse_bytes
 from meshwright.records import Strategies
@@ -87,50 +86,26 @@ def plan(
             request,
         ]
     )
-    kept = _kept_plans(keep)
 
-    def make() -> tuple[Plan, bytes]:
+    def make() -> Made:
         if use is not None:
             given = use if isinstance(use, Plan) else Plan.load(use)
             _check_given(given, mesh)
             return given, annotate(trace.module, given)
-        found = kept.find(key) if kept is not None else None
-        if found is not None:
-            return found
-
-        def by_roofline(baseline: str) -> tuple[Plan, bytes]:
-            made = plan_symbolically(
-                trace.module,
-                name=trace.name,
-                mesh=mesh.devices.shape,
-                memory=memory,
-                strategies=strategies if baseline == "symbolic" else None,
-                baseline=baseline,
-            )
-            check_feasible(made)
-            return made, annotate(trace.module, made)
-
-        if symbolic:
-            made, is_asked = by_roofline("symbolic"), True
-        else:
-            made, is_asked = plan_or_baseline(
-                lambda: _ask(
-                    trace,
-                    client,
-                    _PLATFORMS[device.platform],
-                    mesh=mesh.devices.shape,
-                    memory=memory,
-                    strategies=strategies,
-                    wait=wait,
-                    progress=progress,
-                ),
-                by_roofline,
-                fallback,
-            )
-        # A baseline is not kept: the next start asks again.
-        if kept is not None and is_asked:
-            kept.keep(key, *made)
-        return made
+        return find_or_make(
+            trace,
+            key,
+            platform=_PLATFORMS[device.platform],
+            mesh=mesh.devices.shape,
+            memory=memory,
+            strategies=strategies,
+            keep=keep,
+            symbolic=symbolic,
+            fallback=fallback,
+            client=client,
+            wait=wait,
+            progress=progress,
+        )
 
     planned, annotated = _processes.agree(make)
     return apply(planned, annotated, trace, argument_names(step, len(args)), mesh)
@@ -168,33 +143,5 @@ def _check_given(plan: Plan, mesh: jax.sharding.Mesh) -> None:
         raise InvalidArgument(
             "use: the plan has stages; meshwright export makes their modules"
         )
-    if plan.mesh != mesh.devices.shape:
-        shapes = ("x".join(map(str, m)) for m in (plan.mesh, mesh.devices.shape))
-        raise PlanMismatch(
-            "use: the plan is for mesh {}, and mesh is {}".format(*shapes)
-        )
+    check_mesh_of(plan, mesh.devices.shape)
     check_feasible(plan)
-
-
-def _kept_plans(keep: str | os.PathLike[str] | bool) -> KeptPlans | None:
-    if keep is False:
-        return None
-    return KeptPlans(default_folder() if keep is True else pathlib.Path(keep))
-
-
-def _ask(
-    trace: StepTrace, client: Any, platform: str, **options: Any
-) -> tuple[Plan, bytes]:
-    if client is None:
-        from meshwright.client import Client
-
-        with Client(platform=platform) as own:
-            return _ask(trace, own, platform, **options)
-    made = client.plan(
-        trace.module, name=trace.name, platform=platform, **options
-    )
-    check_feasible(made)
-    try:
-        return made, client.export(made.id)["module.hlo.pb"]
-    except Unimplemented:  # a service of before it had that call
-        return made, annotate(trace.module, made)

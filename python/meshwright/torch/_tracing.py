@@ -176,11 +176,20 @@ def _trace(
             decomposition_table=core_aten_decompositions(),
             **options,
         )(*inputs)
+    _drop_marks(graph.graph)
     graph.graph.eliminate_dead_code()
     graph.recompile()
     _check_constants(graph)
     out_spec, names = returned
     return Graph(graph, out_spec), names
+
+
+def _drop_marks(graph: torch.fx.Graph) -> None:
+    """Those of profilers (``record_function``), which compute nothing."""
+    for node in reversed(graph.nodes):
+        schema = getattr(node.target, "_schema", None)
+        if schema is not None and schema.name.startswith("profiler::"):
+            graph.erase_node(node)
 
 
 @contextlib.contextmanager

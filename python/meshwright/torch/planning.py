@@ -1,32 +1,31 @@
 """``plan``: from a PyTorch training step to a Plan with its activations.
 
-Concept: export the step, look for a kept plan, else ask the service for one
-and for the annotated module, and read from that how values lie between the
-modules. Of several processes, the first asks and the others take its answer.
+Concept: export the step, find or make its plan with the annotated module, and
+read from that how values lie between the modules. Of several processes, the
+first asks and the others take its answer.
 """
 
 from __future__ import annotations
 
 import os
-import pathlib
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.distributed.device_mesh import DeviceMesh
 
-from meshwright._binary import annotate, plan_symbolically
+from meshwright._binary import annotate
+from meshwright._kept_plans import make_key
+from meshwright._planning import check_mesh_of, find_or_make
 from meshwright._version import __version__
-from meshwright.errors import PlanMismatch, Unimplemented
-from meshwright.launch import check_fallback, plan_or_baseline
-from meshwright.plan import Plan, check_feasible
+from meshwright.errors import PlanMismatch
+from meshwright.launch import check_fallback
+from meshwright.plan import Plan
 from meshwright.quantities import parse_bytes, parse_mesh
 from meshwright.records import Strategies
 from meshwright.torch._layouts import check_runnable
 from meshwright.torch._processes import agree
 from meshwright.torch.exporting import ExportedStep, export
-
-Made = tuple[Plan, bytes]  # with the annotated module
 
 
 def plan(
@@ -63,11 +62,6 @@ def plan(
         tuple(mesh.shape) if isinstance(mesh, DeviceMesh) else parse_mesh(mesh)
     )
     check_fallback(fallback)
-    request: dict[str, Any] = {
-        "mesh": shape,
-        "memory": memory,
-        "strategies": strategies,
-    }
 
     def make() -> Plan:
         step = export(
@@ -80,13 +74,18 @@ def plan(
         )
         if use is not None:
             given = use if isinstance(use, Plan) else Plan.load(use)
-            _check_given(given, shape)
+            check_runnable(given)
+            check_mesh_of(given, shape)
             made = given, annotate(step.module, given)
         else:
-            made = _find_or_ask(
+            where = platform or _platform_of(module)
+            made = find_or_make(
                 step,
-                request,
-                platform or _platform_of(module),
+                _make_key(step, where, shape, memory, strategies, symbolic),
+                platform=where,
+                mesh=shape,
+                memory=memory,
+                strategies=strategies,
                 keep=keep,
                 symbolic=symbolic,
                 fallback=fallback,
@@ -99,80 +98,26 @@ def plan(
     return agree(make)
 
 
-def _find_or_ask(
+def _make_key(
     step: ExportedStep,
-    request: dict[str, Any],
     platform: str,
-    *,
-    keep: str | os.PathLike[str] | bool,
+    mesh: tuple[int, ...],
+    memory: int | str | None,
+    strategies: Strategies | None,
     symbolic: bool,
-    fallback: str | None,
-    **options: Any,
-) -> Made:
-    from meshwright.jax._kept_plans import KeptPlans, default_folder, make_key
-
-    strategies = request["strategies"] or Strategies()
-    key = make_key(
+) -> str:
+    return make_key(
         [
             __version__,
             "torch",
             step.text_digest,
             platform,
             symbolic,
-            request["mesh"],
-            parse_bytes(request["memory"], "memory"),
-            strategies.flags(),
+            mesh,
+            parse_bytes(memory, "memory"),
+            (strategies or Strategies()).flags(),
         ]
     )
-    kept = None
-    if keep is not False:
-        folder = default_folder() if keep is True else pathlib.Path(keep)
-        kept = KeptPlans(folder)
-        found = kept.find(key)
-        if found is not None:
-            return found
-
-    def by_roofline(baseline: str) -> Made:
-        made = plan_symbolically(
-            step.module,
-            name=step.name,
-            mesh=request["mesh"],
-            memory=request["memory"],
-            strategies=strategies if baseline == "symbolic" else None,
-            baseline=baseline,
-        )
-        check_feasible(made)
-        return made, annotate(step.module, made)
-
-    if symbolic:
-        made, is_asked = by_roofline("symbolic"), True
-    else:
-        made, is_asked = plan_or_baseline(
-            lambda: _ask(step, platform=platform, **request, **options),
-            by_roofline,
-            fallback,
-        )
-    if kept is not None and is_asked:
-        kept.keep(key, *made)
-    return made
-
-
-def _ask(
-    step: ExportedStep, *, client: Any, platform: str, **options: Any
-) -> Made:
-    if client is None:
-        from meshwright.client import Client
-
-        with Client(platform=platform) as own:
-            return _ask(step, client=own, platform=platform, **options)
-    made = client.plan(
-        step.module, name=step.name, platform=platform, **options
-    )
-    check_feasible(made)
-    try:
-        return made, client.export(made.id)["module.hlo.pb"]
-    except Unimplemented:  # a service of before it had that call
-        return made, annotate(step.module, made)
 
 
 def _with_activations(
@@ -193,15 +138,6 @@ def _with_activations(
     return made.with_activations(
         read_activations(annotated, step.lowered, made.mesh)
     )
-
-
-def _check_given(given: Plan, mesh: tuple[int, ...]) -> None:
-    check_runnable(given)
-    if given.mesh != mesh:
-        shapes = ("x".join(map(str, m)) for m in (given.mesh, mesh))
-        raise PlanMismatch(
-            "use: the plan is for mesh {}, and mesh is {}".format(*shapes)
-        )
 
 
 def _platform_of(module: torch.nn.Module) -> str:

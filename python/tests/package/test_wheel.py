@@ -10,6 +10,8 @@ import zipfile
 
 import pytest
 
+import meshwright
+
 pytest.importorskip("hatchling", reason="hatchling is not installed")
 pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
 
@@ -57,6 +59,14 @@ def test_a_wheel_with_programs_starts_a_service(binary, tmp_path):
     )
     environ = {**os.environ, "PYTHONPATH": str(installed)}
     del environ["MESHWRIGHT_BINARY"]
+    version = subprocess.run(
+        [str(installed / "bin" / "meshwright"), "--version"],
+        env=environ,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert version.strip() == meshwright.__version__
     said = subprocess.run(
         [sys.executable, "-c", CODE],
         env=environ,

@@ -42,6 +42,15 @@ def _per_dim(sizes: Sequence[int], rank: int) -> list[int]:
     return list(sizes) * rank if len(sizes) == 1 else list(sizes)
 
 
+def _number_dims(value: Any, kernel: Any) -> lax.ConvDimensionNumbers:
+    places = "DHW"[-(value.ndim - 2) :]
+    return lax.conv_dimension_numbers(
+        value.shape,
+        kernel.shape,
+        ("NC" + places, "OI" + places, "NC" + places),
+    )
+
+
 def _convolve(
     value: Any,
     weight: Any,
@@ -51,19 +60,13 @@ def _convolve(
     groups: int,
 ) -> Any:
     rank = value.ndim - 2
-    places = "DHW"[-rank:]
-    numbers = lax.conv_dimension_numbers(
-        value.shape,
-        weight.shape,
-        ("NC" + places, "OI" + places, "NC" + places),
-    )
     return lax.conv_general_dilated(
         value,
         weight,
         _per_dim(stride, rank),
         [(size, size) for size in _per_dim(padding, rank)],
         rhs_dilation=_per_dim(dilation, rank),
-        dimension_numbers=numbers,
+        dimension_numbers=_number_dims(value, weight),
         feature_group_count=groups,
     )
 
@@ -79,7 +82,6 @@ def _convolve_transposed(
 ) -> Any:
     """The gradient of a convolution by its input, as torch defines it."""
     rank = value.ndim - 2
-    places = "DHW"[-rank:]
     grouped = weight.reshape(
         groups, weight.shape[0] // groups, *weight.shape[1:]
     )
@@ -102,11 +104,7 @@ def _convolve_transposed(
         edges,
         lhs_dilation=_per_dim(stride, rank),
         rhs_dilation=_per_dim(dilation, rank),
-        dimension_numbers=lax.conv_dimension_numbers(
-            value.shape,
-            kernel.shape,
-            ("NC" + places, "OI" + places, "NC" + places),
-        ),
+        dimension_numbers=_number_dims(value, kernel),
         feature_group_count=groups,
     )
 

@@ -21,27 +21,32 @@ def _dims(dims: Dims) -> tuple[int, ...] | None:
     return tuple(dims) if dims else None
 
 
+def _reduce(
+    reduce: Any, value: Any, dims: Dims, keepdim: bool, dtype: Any
+) -> Any:
+    kind = None if dtype is None else jax_type(dtype)
+    return reduce(value, _dims(dims), keepdims=keepdim, dtype=kind)
+
+
 @rule("sum")
 def _sum(
     value: Any, dims: Dims = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
-    kind = None if dtype is None else jax_type(dtype)
-    return jnp.sum(value, _dims(dims), keepdims=keepdim, dtype=kind)
+    return _reduce(jnp.sum, value, dims, keepdim, dtype)
 
 
 @rule("mean")
 def _mean(
     value: Any, dims: Dims = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
-    kind = None if dtype is None else jax_type(dtype)
-    return jnp.mean(value, _dims(dims), keepdims=keepdim, dtype=kind)
+    return _reduce(jnp.mean, value, dims, keepdim, dtype)
 
 
 @rule("prod")
 def _prod(
     value: Any, dims: Dims = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
-    return jnp.prod(value, _dims(dims), keepdims=keepdim)
+    return _reduce(jnp.prod, value, dims, keepdim, dtype)
 
 
 @rule("var")

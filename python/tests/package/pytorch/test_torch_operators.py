@@ -120,7 +120,18 @@ def gathers():
             yield aten.gather.default, (rows, dim, torch.ones(shape).long()), {}
 
 
-CALLS = [*calls(), *gathers()]
+def reductions():
+    for name in ("sum", "mean", "prod"):
+        yield getattr(aten, name).default, (X,), {}
+        yield getattr(aten, name).default, (J,), {"dtype": torch.float32}
+    for dim, keepdim in ((0, False), (-1, True)):
+        yield aten.sum.dim_IntList, (X, [dim], keepdim), {}
+        yield aten.mean.dim, (X, [dim], keepdim), {}
+        yield aten.prod.dim_int, (X, dim, keepdim), {"dtype": torch.float32}
+
+
+CALLS = [*calls(), *gathers(), *reductions()]
+REDUCED = {operator for operator, _, _ in reductions()}  # typed by an argument
 
 
 def to_jax(value):
@@ -142,6 +153,8 @@ def test_a_rule_gives_what_torch_gives(operator, args, named):
     wanted = operator(*args, **named)
     result = find_rule(operator)(*map(to_jax, args), **named)
     assert result.shape == tuple(wanted.shape)
+    if operator in REDUCED:
+        assert result.dtype == jax_type(wanted.dtype)
     result = np.asarray(result.astype(jax_type(wanted.dtype)))
     if wanted.is_floating_point():
         np.testing.assert_allclose(

@@ -103,6 +103,19 @@ def test_an_optimizer_may_have_attributes_of_its_own():
     assert exported == pytest.approx(eager, abs=1e-6)
 
 
+def test_marks_of_a_profiler_are_no_part_of_a_step():
+    def marked(module, batch):
+        with torch.profiler.record_function("loss"):
+            return squares(module, batch)
+
+    case = case_of(loss=marked)
+    # From its first step on, torch's own class is marked.
+    torch.optim.SGD(case.module.parameters(), lr=0.1).step()
+    optimizer = Halved(case.module.parameters())
+    exported, eager, _ = train_both(case, optimizer)
+    assert exported == pytest.approx(eager, abs=1e-6)
+
+
 class Counted(torch.optim.SGD):
     """Counts its steps as a number."""
 
