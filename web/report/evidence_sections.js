@@ -287,9 +287,8 @@ function buildPrograms(data) {
   parts.push(longTable("Programs that this plan is made of", [
     {...head("Program", (it) => it.label), wide: true},
     num("Runs a step", (it) => formatCount(Math.round(it.runs * 100) / 100)),
-    num("Minimum", (it) => `${formatSeconds(it.seconds)} ± ` +
+    num("Time", (it) => `${formatSeconds(it.seconds)} ± ` +
         formatSeconds(it.spread_seconds)),
-    num("Median", (it) => formatSeconds(it.median_seconds)),
     num("Communication", (it) => formatSeconds(it.communication_seconds)),
     num("Peak memory", (it) => formatBytes(it.peak_bytes)),
     text("Quality", (it) => qualityBadge(it.quality)),
