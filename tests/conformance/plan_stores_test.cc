@@ -235,6 +235,18 @@ TEST_P(PlanStoreConformance, AnOlderEpochChangesNothing) {
   EXPECT_TRUE(absl::IsAborted(late.status())) << late.status();
   EXPECT_EQ(store_->Get(id)->state(), v1::QUEUED);
   EXPECT_TRUE(store_->Append(*newer, id, MakeUpdate(v1::DONE)).ok());
+  // Whoever was replaced drains and resumes no worker.
+  v1::WorkerOrder order;
+  order.set_worker("a");
+  order.set_kind(v1::WorkerOrder::DRAIN);
+  EXPECT_TRUE(absl::IsAborted(store_->SetOrder(epoch_, order)));
+  EXPECT_THAT(*store_->ListOrders(), IsEmpty());
+  EXPECT_TRUE(store_->SetOrder(*newer, order).ok());
+  order.set_kind(v1::WorkerOrder::RESUME);
+  EXPECT_TRUE(absl::IsAborted(store_->SetOrder(epoch_, order)));
+  EXPECT_THAT(*store_->ListOrders(), SizeIs(1));
+  EXPECT_TRUE(store_->SetOrder(std::nullopt, order).ok());
+  EXPECT_THAT(*store_->ListOrders(), IsEmpty());
 }
 
 TEST_P(PlanStoreConformance, OneOfSeveralCoordinatorsLeads) {
@@ -406,6 +418,25 @@ TEST_P(PlanStoreConformance, ANamespaceHasSoManyPlansAtOnce) {
   EXPECT_TRUE(absl::IsResourceExhausted(beyond)) << beyond;
 }
 
+TEST_P(PlanStoreConformance, ANamespaceKeepsSoManyBytesOfModules) {
+  const store::PlanLimits limits{.stored_bytes = 150};
+  const auto make = [](const std::string& module, int64_t bytes) {
+    v1::PlanRecord record = MakeRecord("ann");
+    record.set_module_sha256(module);
+    record.set_module_bytes(bytes);
+    return record;
+  };
+  const PlanId ended = Add(make("a", 100));
+  ASSERT_TRUE(store_->Append(epoch_, ended, MakeUpdate(v1::FAILED)).ok());
+  v1::PlanRecord elsewhere = make("c", 100);
+  elsewhere.set_namespace_("language");
+  ASSERT_TRUE(store_->Add(elsewhere, limits).ok());
+  const absl::Status beyond = store_->Add(make("b", 51), limits).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(beyond)) << beyond;
+  EXPECT_TRUE(store_->Add(make("a", 100), limits).ok());
+  EXPECT_TRUE(store_->Add(make("b", 50), limits).ok());
+}
+
 TEST_P(PlanStoreConformance, DevicesAreKnownOnce) {
   v1::DeviceRecord device;
   device.set_platform("cpu");
@@ -426,18 +457,18 @@ TEST_P(PlanStoreConformance, OrdersHoldUntilTheyAreTakenBack) {
   b.set_worker("b");
   b.set_kind(v1::WorkerOrder::QUARANTINE);
   b.set_reason("its fan");
-  ASSERT_TRUE(store_->SetOrder(b).ok());
-  ASSERT_TRUE(store_->SetOrder(a).ok());
+  ASSERT_TRUE(store_->SetOrder(epoch_, b).ok());
+  ASSERT_TRUE(store_->SetOrder(epoch_, a).ok());
   a.set_kind(v1::WorkerOrder::QUARANTINE);
-  ASSERT_TRUE(store_->SetOrder(a).ok());
+  ASSERT_TRUE(store_->SetOrder(epoch_, a).ok());
   auto orders = store_->ListOrders();
   ASSERT_TRUE(orders.ok()) << orders.status();
   ASSERT_THAT(*orders, SizeIs(2));
   EXPECT_EQ((*orders)[0].SerializeAsString(), a.SerializeAsString());
   EXPECT_EQ((*orders)[1].SerializeAsString(), b.SerializeAsString());
   a.set_kind(v1::WorkerOrder::RESUME);
-  ASSERT_TRUE(store_->SetOrder(a).ok());
-  ASSERT_TRUE(store_->SetOrder(a).ok());
+  ASSERT_TRUE(store_->SetOrder(epoch_, a).ok());
+  ASSERT_TRUE(store_->SetOrder(epoch_, a).ok());
   orders = store_->ListOrders();
   ASSERT_TRUE(orders.ok()) << orders.status();
   ASSERT_THAT(*orders, SizeIs(1));

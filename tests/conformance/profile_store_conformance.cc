@@ -525,11 +525,56 @@ TEST_P(ProfileStoreConformance, RemovesProgramsThatNobodyNames) {
   ASSERT_TRUE(store_->RecordProgram(MakeKey("row"), "module").ok());
   ASSERT_TRUE(store_->Record(MakeMeasured("row"), {}).ok());
   const auto removed = store_->RemovePrograms(
-      {MakeKey("model"), MakeKey("row"), MakeKey("none")});
+      {{MakeKey("model")}, {MakeKey("row")}, {MakeKey("none")}});
   ASSERT_TRUE(removed.ok()) << removed.status();
   EXPECT_EQ(*removed, 1);
   EXPECT_FALSE(store_->FindProgramBytes(MakeKey("model"))->has_value());
   EXPECT_TRUE(store_->FindProgramBytes(MakeKey("row"))->has_value());
+}
+
+// Those that were put again, read or asked for are used.
+TEST_P(ProfileStoreConformance, ListsAndRemovesProgramsThatNobodyUses) {
+  std::vector<std::string> keys;
+  for (const char* const name : {"old", "row", "crashing", "young", "put again",
+                                 "looked up", "asked for"}) {
+    const store::Program program = {.key = MakeKey(name),
+                                    .hlo = "module",
+                                    .last_used_day = *name == 'y' ? 200 : 100};
+    ASSERT_TRUE(store_->RecordPrograms({&program, 1}).ok());
+    keys.push_back(program.key);
+  }
+  ASSERT_TRUE(store_->Record(MakeMeasured("row"), {}).ok());
+  ASSERT_TRUE(store_->Quarantine(MakeKey("crashing"), 1, "why", "").ok());
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("put again"), "module").ok());
+  ASSERT_TRUE(store_->LookupProgram(MakeKey("looked up")).ok());
+  ASSERT_TRUE(store_->FindProgramBytes(MakeKey("asked for"))->has_value());
+  ASSERT_FALSE(store_->FindProgramBytes(MakeKey("none"))->has_value());
+  const auto unused = store_->ListUnusedPrograms(200);
+  ASSERT_TRUE(unused.ok()) << unused.status();
+  ASSERT_EQ(unused->size(), 1u);
+  EXPECT_EQ(unused->front().key, MakeKey("old"));
+  EXPECT_GT(unused->front().bytes, 0);
+  EXPECT_EQ(unused->front().last_used_day, 100);
+  EXPECT_EQ(store_->ListUnusedPrograms(201)->size(), 2u);
+  EXPECT_EQ(store_->ListUnusedPrograms(100)->size(), 0u);
+
+  // An earlier use than the last one changes nothing.
+  const store::Program earlier = {
+      .key = MakeKey("young"), .hlo = "module", .last_used_day = 50};
+  ASSERT_TRUE(store_->RecordPrograms({&earlier, 1}).ok());
+  std::vector<store::UnusedProgram> going;
+  for (const std::string& key : keys) {
+    going.push_back({.key = key, .last_used_day = 100});
+  }
+  const auto removed = store_->RemovePrograms(going);
+  ASSERT_TRUE(removed.ok()) << removed.status();
+  EXPECT_EQ(*removed, 1);
+  EXPECT_FALSE(store_->FindProgramBytes(MakeKey("old"))->has_value());
+  // A program that comes again has no use of before.
+  const store::Program again = {
+      .key = MakeKey("old"), .hlo = "module", .last_used_day = 10};
+  ASSERT_TRUE(store_->RecordPrograms({&again, 1}).ok());
+  EXPECT_EQ(store_->ListUnusedPrograms(11)->size(), 1u);
 }
 
 TEST_P(ProfileStoreConformance, ASoundStoreIsVerified) {

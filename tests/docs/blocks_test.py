@@ -33,6 +33,12 @@ class BlocksTest(unittest.TestCase):
         self.assertFalse(matches("a", "a b"))
         self.assertFalse(matches("a.c", "abc"))
 
+    def test_bars_of_progress_do_not_count(self):
+        bars = "measure [##--] 1/2  best 2.1 us\nmeasure [####] 2/2\n"
+        self.assertTrue(matches("wrote p.json", "wrote p.json\n"))
+        self.assertTrue(matches("wrote p.json", bars + "wrote p.json\n"))
+        self.assertFalse(matches("wrote p.json", "measures\nwrote p.json"))
+
     def test_figures_may_differ_and_words_may_not(self):
         self.assertTrue(matches("a  1.5 ms, 2 b", "a 97.3 us,  3 b", True))
         self.assertFalse(matches("a 1.5 ms", "a 1.5 MiB", True))

@@ -39,6 +39,12 @@ def make_package(python: str, folder: pathlib.Path) -> None:
                    check=True)
 
 
+def _end_with(service: subprocess.Popen) -> None:
+    """Reads what it says; a page may end it, and wait until it is gone."""
+    service.stdout.read()
+    service.wait()
+
+
 class Page:
     def __init__(self, path: pathlib.Path, programs: pathlib.Path,
                  python: str, package: pathlib.Path):
@@ -98,7 +104,7 @@ class Page:
         self.printed = service.stdout.readline()
         if not self.printed:
             raise Fault("the service said nothing and ended")
-        threading.Thread(target=service.stdout.read, daemon=True).start()
+        threading.Thread(target=_end_with, args=[service], daemon=True).start()
 
     def close(self) -> None:
         for service in reversed(self.services):

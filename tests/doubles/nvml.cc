@@ -1,14 +1,28 @@
-// A libnvidia-ml of our own: one GPU with figures that a test can know.
+// A libnvidia-ml of our own: two GPUs with figures that a test can know.
 //
 // Source: nvml.h; results are int (0: success), handles pointers.
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 namespace {
 
 constexpr int kNotFound = 6;
-constexpr char kUuid[] = "GPU-00000000-1111-2222-3333-444444444444";
-int gpu = 0;
+constexpr const char* kUuids[] = {"GPU-00000000-1111-2222-3333-444444444444",
+                                  "GPU-00000000-1111-2222-3333-555555555555"};
+int gpus[2] = {};
+
+int Number(void* device) { return static_cast<int*>(device) == gpus ? 0 : 1; }
+
+// Of the first, and of the second.
+template <typename Value>
+int Answer(void* device, Value* value, Value first, Value second) {
+  *value = Number(device) == 0 ? first : second;
+  return 0;
+}
 
 }  // namespace
 
@@ -19,45 +33,121 @@ int nvmlShutdown() { return 0; }
 const char* nvmlErrorString(int result) {
   return result == kNotFound ? "Not Found" : "Unknown Error";
 }
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  *device = &gpu;
-  return index == 0 ? 0 : kNotFound;
-}
-int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
-  *device = &gpu;
-  return std::strcmp(uuid, kUuid) == 0 ? 0 : kNotFound;
-}
-int nvmlDeviceGetUUID(void*, char* text, unsigned size) {
-  std::strncpy(text, kUuid, size);
+int nvmlSystemGetDriverVersion(char* version, unsigned size) {
+  std::strncpy(version, "575.57.08", size);
   return 0;
 }
-int nvmlDeviceGetClockInfo(void*, int kind, unsigned* mhz) {
-  *mhz = kind == 1 ? 1980 : 3201;
-  return 0;
-}
-int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
-  *milliwatts = 612'345;
-  return 0;
-}
-int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* milliwatts) {
-  *milliwatts = 700'000;
-  return 0;
-}
-int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) {
-  *celsius = 61;
-  return 0;
-}
-int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) {
-  *bits = 0x1 | 0x4 | 0x40;  // idle, power cap, heat
-  return 0;
-}
-int nvmlDeviceGetTotalEccErrors(void*, int, int, unsigned long long* count) {
+int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = 2;
   return 0;
 }
-int nvmlDeviceGetUtilizationRates(void*, unsigned* gpu_and_memory) {
-  gpu_and_memory[0] = 97;
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (index > 1) return kNotFound;
+  *device = &gpus[index];
+  return 0;
+}
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  for (int i = 0; i < 2; ++i) {
+    if (std::strcmp(uuid, kUuids[i]) != 0) continue;
+    *device = &gpus[i];
+    return 0;
+  }
+  return kNotFound;
+}
+int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {
+  std::strncpy(text, kUuids[Number(device)], size);
+  return 0;
+}
+int nvmlDeviceGetClockInfo(void* device, int kind, unsigned* mhz) {
+  return kind == 1 ? Answer(device, mhz, 1980u, 1410u)
+                   : Answer(device, mhz, 3201u, 3201u);
+}
+int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
+  return Answer(device, milliwatts, 612'345u, 500'000u);
+}
+int nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned* milliwatts) {
+  return Answer(device, milliwatts, 700'000u, 600'000u);
+}
+int nvmlDeviceGetTemperature(void* device, int, unsigned* celsius) {
+  return Answer(device, celsius, 61u, 75u);
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* device,
+                                              unsigned long long* bits) {
+  // Idle, power cap, heat; power brake.
+  return Answer(device, bits, 0x1ull | 0x4 | 0x40, 0x80ull);
+}
+int nvmlDeviceGetTotalEccErrors(void* device, int, int,
+                                unsigned long long* count) {
+  return Answer(device, count, 2ull, 1ull);
+}
+int nvmlDeviceGetUtilizationRates(void* device, unsigned* gpu_and_memory) {
   gpu_and_memory[1] = 40;
+  return Answer(device, gpu_and_memory, 97u, 3u);
+}
+// The first has three links, of which one is down; the second has none.
+int nvmlDeviceGetNvLinkState(void* device, unsigned link, unsigned* is_active) {
+  *is_active = link != 1;
+  return Number(device) == 0 && link < 3 ? 0 : kNotFound;
+}
+int nvmlDeviceGetNvLinkVersion(void*, unsigned, unsigned* version) {
+  *version = 6;  // 4.0
+  return 0;
+}
+int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* generation) {
+  *generation = 5;
+  return 0;
+}
+int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* lanes) {
+  *lanes = 16;
+  return 0;
+}
+int nvmlDeviceGetApplicationsClock(void* device, int kind, unsigned* mhz) {
+  return kind == 1 ? Answer(device, mhz, 1980u, 1410u)
+                   : Answer(device, mhz, 3201u, 3201u);
+}
+int nvmlDeviceGetDefaultApplicationsClock(void*, int kind, unsigned* mhz) {
+  *mhz = kind == 1 ? 1980 : 3201;
+  return 0;
+}
+// This process and number 1, which uses NVML_DOUBLE_OTHERS percent of the
+// second device; with NVML_DOUBLE_HIDES it counts processes as another
+// container does. Where NVML_DOUBLE_PROCESSES names a file, those are on both
+// devices whose numbers it holds, each time.
+struct Process {
+  unsigned pid;
+  unsigned long long memory_bytes;
+  unsigned instances[2];
+};
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count,
+                                            Process* processes) {
+  if (const char* const path = std::getenv("NVML_DOUBLE_PROCESSES")) {
+    std::ifstream file(path);
+    unsigned listed = 0;
+    for (unsigned pid = 0; listed < *count && file >> pid;) {
+      processes[listed++] = {pid, 1 << 20, {}};
+    }
+    *count = listed;
+    return 0;
+  }
+  const bool hides = std::getenv("NVML_DOUBLE_HIDES") != nullptr;
+  *count = 2;
+  processes[0] = {hides ? 2 : static_cast<unsigned>(getpid()), 1 << 20, {}};
+  processes[1] = {1, 1 << 20, {}};
+  return 0;
+}
+struct Use {
+  unsigned pid;
+  unsigned long long unix_us;
+  unsigned percent[4];
+};
+int nvmlDeviceGetProcessUtilization(void* device, Use* uses, unsigned* count,
+                                    unsigned long long) {
+  const char* const others = std::getenv("NVML_DOUBLE_OTHERS");
+  *count = others == nullptr || Number(device) == 0 ? 1 : 2;
+  uses[0] = {static_cast<unsigned>(getpid()), 0, {97, 40, 0, 0}};
+  if (*count == 2) {
+    uses[1] = {1, 0, {static_cast<unsigned>(std::atoi(others)), 0, 0, 0}};
+  }
   return 0;
 }
 // No nvmlDeviceGetMigMode, as in older drivers.

@@ -6,7 +6,9 @@
 //
 //   refuse    the compiler refuses it      exhaust   a run is out of memory
 //   hang      a run never ends             crash     a run ends the process
+//   crowded   compiling it runs out of the device's memory
 //   lie       its memory is said to be none
+//   fault     a run fails; what the driver prints says more
 //
 // With several nodes, its devices are a part of the mesh. The clients meet
 // through the key-value callbacks, and so does every run of a program for more
@@ -24,6 +26,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -448,6 +451,7 @@ PJRT_Error* Load(PJRT_Client* client, const std::string& code,
     return Fail(PJRT_Error_Code_INVALID_ARGUMENT,
                 "the compiler refuses the module " + program->module.name);
   }
+  if (program->Does("crowded")) return FailMemory();
   *loaded = new PJRT_LoadedExecutable{client, std::move(program)};
   return nullptr;
 }
@@ -587,6 +591,10 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
   const Program& program = *args->executable->program;
   if (program.Does("crash")) std::abort();
   if (program.Does("exhaust")) return FailMemory();
+  if (program.Does("fault")) {
+    std::cerr << "driver: fault 31 in engine 7" << std::endl;
+    return Fail(PJRT_Error_Code_INTERNAL, "the device failed");
+  }
   if (PJRT_Error* const error = CheckArguments(*args)) return error;
   const nanoseconds takes(client->settings.run_ns +
                           client->settings.run_ns_per_element *

@@ -29,14 +29,18 @@ LAYERS = {
         "coordinator/answers", "coordinator/client", "coordinator/daemon",
         "coordinator/explain", "coordinator/metrics", "coordinator/security",
         "profiledb", "profiledb/store", "worker/sandbox", "worker/service"),
+    "cli/slurm": (
+        "base", "base/log", "base/rpc", "coordinator/client",
+        "coordinator/security"),
     "cli/testing": ("base", "cli/local", "cli/verbs"),
     "cli/text": (
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",
-        "planner/pipeline"),
+        "planner/pipeline", "profiledb/store"),
     "cli/verbs": (
         "base", "base/log", "base/rpc", "proto/v1", "cli/cluster",
-        "cli/command", "cli/flags", "cli/local", "cli/program", "cli/text", "cli/worker", "coordinator/client",
-        "coordinator/explain", "coordinator/export", "coordinator/http",
+        "cli/command", "cli/flags", "cli/local", "cli/program",
+        "cli/slurm", "cli/text", "cli/worker", "coordinator/client",
+        "coordinator/explain", "coordinator/export",
         "coordinator/launch", "coordinator/planning", "coordinator/report",
         "coordinator/resharding", "coordinator/security", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
@@ -44,7 +48,8 @@ LAYERS = {
         "profiledb/store", "profiledb/upkeep", "worker/sandbox",
         "worker/service"),
     "cli/worker": (
-        "base", "base/log", "base/rpc", "cli/program", "worker/service"),
+        "base", "base/log", "base/rpc", "cli/program", "worker/devices",
+        "worker/service"),
     "coordinator/answers": (
         "base", "coordinator/explain", "coordinator/launch",
         "coordinator/planning", "coordinator/plans", "coordinator/stages",
@@ -73,6 +78,10 @@ LAYERS = {
         "coordinator/jobs", "coordinator/planning", "coordinator/problem",
         "coordinator/space", "coordinator/stages", "planner/pipeline",
         "planner/search", "planner/search/tradeoffs", "profiledb/store"),
+    "coordinator/explain/testing": (
+        "base", "coordinator/export", "coordinator/jobs/testing",
+        "coordinator/planning", "coordinator/segmenter/testing",
+        "coordinator/space", "planner/search", "profiledb/store"),
     "coordinator/export": (
         "base", "proto/v1", "coordinator/ir", "coordinator/ir/links",
         "coordinator/ir/load", "coordinator/operators", "coordinator/segmenter",
@@ -121,13 +130,16 @@ LAYERS = {
         "profiledb/store"),
     "coordinator/plans": (
         "base", "base/log", "proto/v1", "coordinator/jobs", "profiledb/store"),
+    "coordinator/plans/testing": (
+        "base", "base/log", "coordinator/jobs", "coordinator/plans",
+        "profiledb/store", "profiledb/store/testing"),
     "coordinator/problem": (
         "coordinator/estimation", "coordinator/export", "coordinator/segmenter",
         "coordinator/space", "coordinator/space/configurations",
         "planner/problem", "profiledb/store"),
     "coordinator/report": (
         "base", "proto/perfetto", "proto/v1", "coordinator/explain",
-        "coordinator/stages", "planner/pipeline", "web"),
+        "coordinator/stages", "planner/pipeline", "profiledb/store", "web"),
     "coordinator/report/testing": ("proto/v1", "coordinator/explain"),
     "coordinator/resharding": (
         "base", "base/json", "proto/v1", "planner/reshard",
@@ -316,7 +328,7 @@ FOREIGN = {
         "base", "coordinator/http", "worker/comm/transport",
         "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
-    r"openssl/": ("base", "coordinator/http"),
+    r"openssl/": ("base", "cli/slurm", "coordinator/http"),
     r"toml": ("base/toml", "cli/program", "coordinator/security"),
     r"prometheus/": ("coordinator/metrics",),
     r"spdlog/": ("base",),

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "worker/pjrt/testing/modules.h"
 #include "worker/sandbox/runner_process.h"
 
@@ -61,6 +62,21 @@ absl::Status DoubleDevice::Run(
         if (event.has_result()) rows[event.result().key()] = event.result();
       },
       options);
+}
+
+absl::StatusOr<v1::DeviceFingerprint> DoubleDevice::Describe(
+    int devices) const {
+  v1::RunnerRequest request = MakeRequest({});
+  request.mutable_device()->set_device_count(devices);
+  v1::DeviceFingerprint fingerprint;
+  RETURN_IF_ERROR(worker::sandbox::RunBatch(request,
+                                            [&](const v1::RunnerEvent& event) {
+                                              if (event.has_ready())
+                                                fingerprint =
+                                                    event.ready().fingerprint();
+                                            },
+                                            {}));
+  return fingerprint;
 }
 
 std::vector<DoubleSpan> DoubleDevice::ReadLog(const std::string& what) const {

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/v1/device.pb.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/profile.pb.h"
 
@@ -35,6 +37,9 @@ class DoubleDevice {
   // Runs it in the sandbox: the rows by key.
   absl::Status Run(const v1::RunnerRequest& request,
                    std::map<std::string, v1::ProfileResult>& rows) const;
+
+  // What its runner says of the machine, for a worker.
+  absl::StatusOr<v1::DeviceFingerprint> Describe(int devices) const;
 
   std::vector<DoubleSpan> ReadCompiles() const { return ReadLog("compile"); }
   std::vector<DoubleSpan> ReadRuns() const { return ReadLog("run"); }

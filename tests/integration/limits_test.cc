@@ -1,14 +1,13 @@
 // Refusals of a coordinator's server, and its answers beside its own
 // services: health and reflection.
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -22,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/file.h"
 #include "base/fingerprint.h"
 #include "base/mutex.h"
@@ -31,9 +30,11 @@
 #include "base/version.h"
 #include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
+#include "coordinator/http/testing/ask_http.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
+#include "proto/v1/profiles.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::integration {
@@ -42,6 +43,17 @@ namespace {
 using client::PlanningClient;
 using daemon::Coordinator;
 using testing::HasSubstr;
+
+// `name`: "RssAnon:", resident and in no file; "VmSize:", what is reserved.
+int64_t ReadOwnBytes(const std::string& name) {
+  std::istringstream status(*base::ReadFile("/proc/self/status"));
+  std::string word;
+  while (status >> word && word != name) {
+  }
+  int64_t kib = 0;
+  status >> kib;
+  return kib * 1024;
+}
 
 class LimitsTest : public testing::Test {
  protected:
@@ -167,6 +179,124 @@ TEST_F(LimitsTest, AModuleThatSaysItIsTooLargeIsRefusedAtItsFirstChunk) {
   EXPECT_THAT(refused.error_message(), HasSubstr("larger than the 536870912"));
 }
 
+// A module that is put by hand, chunk after chunk.
+class Upload {
+ public:
+  explicit Upload(v1::Modules::Stub& stub)
+      : writer_(stub.Put(&context_, &response_)) {}
+
+  void Write(const std::string& data, int64_t stated = 0) {
+    v1::ModuleChunk chunk;
+    chunk.set_sha256(base::Sha256Hex(data));
+    chunk.set_data(data);
+    chunk.set_module_bytes(stated);
+    writer_->Write(chunk);
+  }
+  // Without a word that the writes are done.
+  grpc::Status Await() { return writer_->Finish(); }
+  grpc::Status Finish() {
+    writer_->WritesDone();
+    return writer_->Finish();
+  }
+
+ private:
+  grpc::ClientContext context_;
+  v1::PutModuleResponse response_;
+  std::unique_ptr<grpc::ClientWriter<v1::ModuleChunk>> writer_;
+};
+
+TEST_F(LimitsTest, AModuleThatStopsComingEndsItsCall) {
+  Start({.stream_idle = absl::Milliseconds(100)});
+  const auto modules = v1::Modules::NewStub(channel_);
+  Upload silent(*modules), begun(*modules);
+  begun.Write("half of it");
+  for (Upload* const upload : {&silent, &begun}) {
+    const grpc::Status status = upload->Await();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+    EXPECT_THAT(status.error_message(), HasSubstr("for 100ms; put it again"));
+  }
+}
+
+TEST_F(LimitsTest, AFileOfMeasurementsThatStopsComingEndsItsCall) {
+  Start({.stream_idle = absl::Milliseconds(100)});
+  const auto profiles = v1::Profiles::NewStub(channel_);
+  for (const bool has_begun : {false, true}) {
+    grpc::ClientContext context;
+    v1::ImportReport report;
+    const auto import = profiles->Import(&context, &report);
+    v1::ImportChunk chunk;
+    chunk.set_data("half of it");
+    if (has_begun) import->Write(chunk);
+    const grpc::Status status = import->Finish();  // more may come
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+    EXPECT_THAT(status.error_message(), HasSubstr("for 100ms; import it"));
+  }
+}
+
+TEST_F(LimitsTest, AWorkerThatDoesNotSayWhoItIsIsSentAway) {
+  Start({.stream_idle = absl::Milliseconds(100)});
+  const auto workers = v1::Workers::NewStub(channel_);
+  grpc::ClientContext context;
+  const auto stream = workers->Attach(&context);
+  v1::CoordinatorMessage said;
+  EXPECT_FALSE(stream->Read(&said));
+  const grpc::Status status = stream->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_THAT(status.error_message(), HasSubstr("for 100ms; attach it"));
+}
+
+TEST_F(LimitsTest, AModuleThatComesHoldsAStream) {
+  Start({.held_streams = 0});
+  const auto modules = v1::Modules::NewStub(channel_);
+  Upload upload(*modules);
+  const grpc::Status refused = upload.Await();
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("holds 0 streams"));
+}
+
+// What counts is what came, not what is said to come.
+TEST_F(LimitsTest, ModulesOnTheirWayHaveABudgetTogether) {
+  Start({.upload_bytes = 3 << 20});
+  const auto modules = v1::Modules::NewStub(channel_);
+  const std::string data(2 << 20, 'x');
+  Upload boasting(*modules), first(*modules);
+  boasting.Write("x", 512 << 20);
+  first.Write(data);
+  const auto put = [&] {
+    Upload upload(*modules);
+    upload.Write(data);
+    return upload.Finish();
+  };
+  grpc::Status refused;
+  do {  // until the first one is there
+    refused = put();
+  } while (refused.ok());
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("fill the 3145728 bytes"));
+  const grpc::Status status = first.Finish();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_TRUE(put().ok());  // it gave its bytes back
+}
+
+TEST_F(LimitsTest, MemoryIsReservedAsAModuleComes) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  Start();
+  const auto modules = v1::Modules::NewStub(channel_);
+  const int64_t before = ReadOwnBytes("VmSize:");
+  std::vector<std::unique_ptr<Upload>> uploads;
+  for (int i = 0; i < 100; ++i) {
+    uploads.push_back(std::make_unique<Upload>(*modules));
+    uploads.back()->Write("x", 512 << 20);
+  }
+  int64_t growth = 0;
+  for (const auto& upload : uploads) {
+    growth = std::max(growth, ReadOwnBytes("VmSize:") - before);
+    EXPECT_TRUE(upload->Finish().ok());
+  }
+  EXPECT_LT(growth, int64_t{8} << 30);  // all that is stated would be 50 GiB
+#endif
+}
+
 // The client cuts what is larger.
 TEST_F(LimitsTest, ALargeModuleComesInChunks) {
   Start();
@@ -202,6 +332,28 @@ TEST_F(LimitsTest, AComparisonNamesModulesThatWerePut) {
   };
   EXPECT_EQ(compare(1), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(compare(2), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+// They would become the environment of a process on a shared worker.
+TEST_F(LimitsTest, FlagsThatNameFilesAreRefused) {
+  Start();
+  const auto plans = v1::Plans::NewStub(channel_);
+  const auto planning = v1::Planning::NewStub(channel_);
+  const auto expect_refused = [](const grpc::Status& status) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), HasSubstr("--xla_dump_to=x"));
+  };
+  v1::SubmitPlanRequest submission;
+  submission.mutable_request()->set_hlo_module("hlo");
+  submission.mutable_request()->set_xla_flags("--xla_dump_to=x");
+  v1::PlanRecord record;
+  grpc::ClientContext submitted, made, compared;
+  expect_refused(plans->Submit(&submitted, submission, &record));
+  expect_refused(planning->MakePlan(&made, submission.request())->Finish());
+  v1::CompareRequest comparison;
+  comparison.mutable_reference();
+  comparison.mutable_options()->set_xla_flags("--xla_dump_to=x");
+  expect_refused(planning->Compare(&compared, comparison)->Finish());
 }
 
 TEST_F(LimitsTest, MoreHeldStreamsThanTheMaximumAreRefused) {
@@ -264,16 +416,6 @@ TEST_F(LimitsTest, MoreHeldStreamsThanTheMaximumAreRefused) {
   second.reader->Finish();
 }
 
-int64_t ReadOwnBytes() {
-  std::istringstream status(*base::ReadFile("/proc/self/status"));
-  std::string word;
-  while (status >> word && word != "RssAnon:") {
-  }
-  int64_t kib = 0;
-  status >> kib;
-  return kib * 1024;
-}
-
 TEST_F(LimitsTest, AClientThatDoesNotReadHoldsNoProgressInMemory) {
   constexpr int kEvents = 100000;
   const store::Epoch epoch = *plans_.BeginEpoch("a coordinator before");
@@ -300,14 +442,14 @@ TEST_F(LimitsTest, AClientThatDoesNotReadHoldsNoProgressInMemory) {
     return absl::OkStatus();
   };
   Start();
-  const int64_t before = ReadOwnBytes();
+  const int64_t before = ReadOwnBytes("RssAnon:");
   const auto plans = v1::Plans::NewStub(channel_);
   grpc::ClientContext context;
   v1::ValidatePlanRequest request;
   request.set_id("plan-1");
   const auto reader = plans->Validate(&context, request);
   validated.get_future().wait();
-  [[maybe_unused]] const int64_t growth = ReadOwnBytes() - before;
+  [[maybe_unused]] const int64_t growth = ReadOwnBytes("RssAnon:") - before;
 // A sanitizer keeps what was freed.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_LT(growth, 16 << 20);  // all of them would be 100 MB
@@ -323,18 +465,10 @@ TEST_F(LimitsTest, AClientThatDoesNotReadHoldsNoProgressInMemory) {
 
 TEST_F(LimitsTest, AConnectionThatSaysNothingIsClosed) {
   Start({.handshake = absl::Milliseconds(200)});
-  const std::string& address = coordinator_->address();
-  int port = 0;
-  ASSERT_TRUE(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port));
-  sockaddr_in there = {};
-  there.sin_family = AF_INET;
-  there.sin_port = htons(static_cast<uint16_t>(port));
-  there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int silent = http::ConnectHttp(coordinator_->address());
+  ASSERT_GE(silent, 0);
   const timeval patience = {.tv_sec = 30, .tv_usec = 0};
   setsockopt(silent, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-  ASSERT_EQ(connect(silent, reinterpret_cast<sockaddr*>(&there), sizeof(there)),
-            0);
   char bytes[1024];
   ssize_t read = 0;
   do {  // the coordinator's own settings come first
@@ -454,6 +588,48 @@ TEST_F(LimitsTest, CallsThatTakeLongLeaveThreadsForTheOthers) {
     status = with_deadline(validate);
   } while (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(status.ok()) << status.error_message();
+}
+
+// A database that hangs, as the plans' turn meets it.
+class HangingPlanStore : public store::MemoryPlanStore {
+ public:
+  absl::StatusOr<std::vector<v1::PlanRecord>> List(
+      const store::PlanFilter& filter) override {
+    if (hangs_) held_.Hold();
+    return MemoryPlanStore::List(filter);
+  }
+  void Hang() {
+    hangs_ = true;
+    held_.AwaitCount(1);
+  }
+  void Release() {
+    hangs_ = false;
+    held_.Release();
+  }
+
+ private:
+  std::atomic<bool> hangs_ = false;
+  HeldCalls held_;
+};
+
+TEST_F(LimitsTest, LeasesAndTheWatchdogDoNotWaitForTheDatabase) {
+  HangingPlanStore store;
+  std::atomic<int> count = 0;
+  Coordinator::Dependencies dependencies;
+  dependencies.clock = &clock_;
+  dependencies.listen_address = "127.0.0.1:0";
+  dependencies.profiles = &profiles_;
+  dependencies.plans = &store;
+  dependencies.shares_store = true;
+  dependencies.alive = [&] { ++count; };
+  Coordinator coordinator(std::move(dependencies));
+  ASSERT_TRUE(coordinator.Start().ok());
+  store.Hang();
+  const int before = count;
+  const absl::Time end = absl::Now() + absl::Seconds(30);
+  while (count < before + 2 && absl::Now() < end) std::this_thread::yield();
+  EXPECT_GE(count, before + 2);
+  store.Release();
 }
 
 TEST_F(LimitsTest, HealthFollowsTheDrain) {

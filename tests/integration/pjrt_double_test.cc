@@ -1,11 +1,15 @@
 // The runner in its sandbox on a plugin that sleeps, fails, hangs and lies.
 #include <gmock/gmock.h>
+#include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "tests/integration/double_device.h"
 
 namespace meshwright::integration {
@@ -13,6 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 using Rows = std::map<std::string, v1::ProfileResult>;
 
 constexpr int64_t kMillisecond = 1'000'000;
@@ -52,6 +57,18 @@ TEST(PjrtDoubleTest, AFailureCostsTheProgramThatItHappensIn) {
   EXPECT_THAT(rows["exhaust"].reason(), HasSubstr("no memory left"));
 }
 
+TEST(PjrtDoubleTest, ARunThatFailsThriceKeepsWhatWasPrinted) {
+  const DoubleDevice device("run_ns 1000000");
+  Rows rows;
+  const absl::Status status =
+      device.Run(device.MakeRequest({"fault", "good"}), rows);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(rows["fault"].outcome(), v1::CRASHED) << rows["fault"].reason();
+  EXPECT_THAT(rows["fault"].log(), HasSubstr("fault 31 in engine 7"));
+  EXPECT_EQ(rows["good"].outcome(), v1::MEASURED) << rows["good"].reason();
+  EXPECT_EQ(rows["good"].log(), "");
+}
+
 // Of one device: another that is not used has memory to spare.
 TEST(PjrtDoubleTest, WhatNeedsMoreThanTheDeviceHasIsOutOfMemory) {
   const DoubleDevice device("memory_bytes 6000");
@@ -59,6 +76,20 @@ TEST(PjrtDoubleTest, WhatNeedsMoreThanTheDeviceHasIsOutOfMemory) {
   const absl::Status status = device.Run(device.MakeRequest({"a"}), rows);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(rows["a"].outcome(), v1::OUT_OF_MEMORY) << rows["a"].reason();
+}
+
+// Autotuning needs memory of the device, which others may have today.
+TEST(PjrtDoubleTest, ACompilerThatLacksMemoryIsTransient) {
+  Rows rows;
+  const DoubleDevice device("");
+  const absl::Status status = device.Run(device.MakeRequest({"crowded"}), rows);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(rows["crowded"].outcome(), v1::TRANSIENT)
+      << rows["crowded"].reason();
+  const DoubleDevice small("memory_bytes 6000");
+  ASSERT_TRUE(small.Run(small.MakeRequest({"crowded"}), rows).ok());
+  EXPECT_EQ(rows["crowded"].outcome(), v1::OUT_OF_MEMORY)
+      << "its inputs alone do not fit";
 }
 
 TEST(PjrtDoubleTest, ProgramsAreCompiledOnceAndRunOneAtATime) {
@@ -92,6 +123,35 @@ TEST(PjrtDoubleTest, OneDeviceStandsForAMesh) {
   EXPECT_GE(share, 0.2);
   EXPECT_LT(share, 0.5);
   EXPECT_EQ(solo["a"].measurement().memory().argument_bytes(), 2 * 1024);
+}
+
+// Beside a driver and libraries of our own. What only a CPU has stays empty,
+// and so does what this machine is not: partitioned, of several hosts, solo.
+TEST(PjrtDoubleTest, EveryPartOfAnAcceleratorsFingerprintIsSet) {
+  constexpr char kNvidia[] = MESHWRIGHT_DOUBLES "/nvidia/";
+  setenv("LD_LIBRARY_PATH",
+         absl::StrCat(kNvidia, "cu13/lib:", kNvidia, "cudnn/lib:", kNvidia,
+                      "nccl/lib")
+             .c_str(),
+         1);
+  setenv("MESHWRIGHT_XLA_FLAGS", "--flag", 1);
+  const DoubleDevice device("devices 2");
+  const auto described = device.Describe(2);
+  unsetenv("LD_LIBRARY_PATH");
+  unsetenv("MESHWRIGHT_XLA_FLAGS");
+  ASSERT_TRUE(described.ok()) << described.status();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  described->GetReflection()->ListFields(*described, &fields);
+  std::vector<std::string> names;
+  for (const auto* field : fields) names.emplace_back(field->name());
+  EXPECT_THAT(
+      names, UnorderedElementsAre("platform", "device_kind", "devices_per_host",
+                                  "memory_gib", "driver_version", "plugin",
+                                  "link_class", "power_limit_watts",
+                                  "clock_policy", "xla_flags", "libraries"));
+  EXPECT_EQ(described->devices_per_host(), 2);
+  EXPECT_EQ(described->link_class(), "NVLink 4 x2, PCIe 5 x16");
+  EXPECT_THAT(described->libraries(), HasSubstr("cuDNN 91002, NCCL 22703"));
 }
 
 TEST(PjrtDoubleTest, FewerDevicesThanTheMeshHasIsOneSentence) {

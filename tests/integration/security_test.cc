@@ -22,6 +22,7 @@
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
+#include "proto/v1/profiles.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 #include "tests/integration/certificates.h"
 
@@ -46,10 +47,11 @@ class SecurityTest : public testing::Test {
     return certificates_.File(name);
   }
 
-  void Start(security::Listening listening) {
+  void Start(security::Listening listening,
+             const std::string& address = "localhost:0") {
     Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
-    dependencies.listen_address = "localhost:0";
+    dependencies.listen_address = address;
     dependencies.security = std::move(listening);
     dependencies.audit = &audit_;
     dependencies.figures = &figures_;
@@ -231,6 +233,26 @@ TEST_F(SecurityTest, MutualTlsNamesTheCaller) {
   ASSERT_EQ(entries.size(), 1u);
   EXPECT_EQ(entries[0].who, "certificate:launcher");
   EXPECT_EQ(entries[0].what, "/meshwright.v1.Planning/Compare");
+  EXPECT_THAT(entries[0].peer, HasSubstr("ipv"));
+}
+
+// Everyone there may do everything: then it is good to know who did what.
+TEST_F(SecurityTest, CallsOfAnInsecurePortAreRecorded) {
+  security::Listening listening;
+  listening.insecure = true;
+  Start(listening, "0.0.0.0:0");
+  const std::string& address = coordinator_->address();
+  const auto client = PlanningClient::Connect(
+      absl::StrCat("127.0.0.1", address.substr(address.rfind(':'))));
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_TRUE((*client)->ListJobs().ok());  // it only reads
+  EXPECT_EQ((*client)->Compare({}, nullptr, {}).code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto entries = audit_.entries();
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].what, "/meshwright.v1.Planning/Compare");
+  EXPECT_EQ(entries[0].outcome, "admitted");
+  EXPECT_THAT(entries[0].peer, HasSubstr("127.0.0.1"));
 }
 
 // New connections see the new certificate; nothing is restarted.
@@ -288,7 +310,7 @@ TEST_F(SecurityTest, AWorkerIsReplacedByItsOwnerAlone) {
   EXPECT_EQ(first.End().error_code(), grpc::StatusCode::ABORTED);
 }
 
-TEST_F(SecurityTest, AWorkerWithATokenIsReplacedByTheSameToken) {
+TEST_F(SecurityTest, AWorkerWithATokenIsReplacedByItselfAlone) {
   const std::string ours = AddToken({Role::kWork}, absl::Hours(1));
   const std::string theirs = AddToken({Role::kWork}, absl::Hours(1));
   StartWithTokens();
@@ -296,8 +318,21 @@ TEST_F(SecurityTest, AWorkerWithATokenIsReplacedByTheSameToken) {
   while (coordinator_->queue().Workers().empty()) std::this_thread::yield();
   EXPECT_EQ(Attachment(Channel(theirs), "one").End().error_code(),
             grpc::StatusCode::ALREADY_EXISTS);
-  Attachment again(Channel(ours), "two");
+  const grpc::Status other = Attachment(Channel(ours), "two").End();
+  EXPECT_EQ(other.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_THAT(other.error_message(), HasSubstr("another worker of here"));
+  Attachment again(Channel(ours), "one");
   EXPECT_EQ(first.End().error_code(), grpc::StatusCode::ABORTED);
+  // Beside the entry of each call, one says which worker it is about.
+  std::vector<std::string> outcomes;
+  while (outcomes.size() < 4) {
+    outcomes.clear();
+    for (const security::AuditEntry& entry : audit_.entries()) {
+      if (entry.object == "gpu7") outcomes.push_back(entry.outcome);
+    }
+  }
+  EXPECT_THAT(outcomes, testing::ElementsAre("admitted", "ALREADY_EXISTS",
+                                             "ALREADY_EXISTS", "admitted"));
 }
 
 TEST_F(SecurityTest, AWatchEndsWhenItsTokenIsRevoked) {
@@ -320,6 +355,41 @@ TEST_F(SecurityTest, AWatchEndsWhenItsTokenIsRevoked) {
   EXPECT_THAT(status.error_message(), HasSubstr("ask its administrator"));
 }
 
+TEST_F(SecurityTest, AModuleIsRefusedWhenItsTokenIsRevokedMeanwhile) {
+  const std::string text = AddToken({Role::kSubmit}, absl::Hours(1));
+  StartWithTokens();
+  const auto stub = v1::Modules::NewStub(Channel(text));
+  grpc::ClientContext context;
+  v1::PutModuleResponse response;
+  const auto writer = stub->Put(&context, &response);
+  v1::ModuleChunk chunk;
+  chunk.set_data("half");
+  // Until it has been admitted, which the audit log says.
+  writer->Write(chunk);
+  while (audit_.entries().empty()) std::this_thread::yield();
+  RevokeAll();
+  writer->Write(chunk);
+  const grpc::Status status = writer->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(SecurityTest, AnImportIsRefusedWhenItsTokenIsRevokedMeanwhile) {
+  const std::string text = AddToken({Role::kAdmin}, absl::Hours(1));
+  StartWithTokens();
+  const auto stub = v1::Profiles::NewStub(Channel(text));
+  grpc::ClientContext context;
+  v1::ImportReport report;
+  const auto writer = stub->Import(&context, &report);
+  v1::ImportChunk chunk;
+  chunk.set_data("half");
+  writer->Write(chunk);
+  while (audit_.entries().empty()) std::this_thread::yield();
+  RevokeAll();
+  writer->Write(chunk);
+  const grpc::Status status = writer->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
+}
+
 // The plan belongs to its namespace, not to the call that asked for it.
 TEST_F(SecurityTest, APlanOutlivesTheTokenThatSubmittedIt) {
   const std::string text =
@@ -332,6 +402,7 @@ TEST_F(SecurityTest, APlanOutlivesTheTokenThatSubmittedIt) {
   request.mutable_request()->set_hlo_module("module");
   const auto plan = (*client)->SubmitPlan(request);
   ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(audit_.entries().back().object, plan->id());
   clock_.Advance(absl::Hours(2));
   const absl::Status late = (*client)->GetPlan(plan->id()).status();
   EXPECT_TRUE(absl::IsUnauthenticated(late)) << late;

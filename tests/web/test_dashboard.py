@@ -91,8 +91,8 @@ def test_pages_and_filters(page: browser.Page,
     page.click("#filters button:nth-child(4)")
     page.await_true("[...document.querySelectorAll('#plans tbody .badge')]"
                     ".every((it) => it.textContent === 'failed')")
-    assert "fits into 80.0 GiB" in page.ask(
-        "return document.querySelector('#plans tbody').innerText;")
+    page.await_true("document.querySelector('#plans tbody').innerText"
+                    ".includes('fits into 80.0 GiB')")
 
 
 def test_progress_is_live(page: browser.Page,

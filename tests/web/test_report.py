@@ -136,7 +136,8 @@ def test_keys_reach_every_part(page: Page, report: str) -> None:
     page.show(report)
     first = page.press(TAB)
     assert first.get_attribute("class") == "skip-link"
-    assert page.press(ENTER) and page.ask("return location.hash") == "#summary"
+    page.press(ENTER)
+    page.await_true("location.hash === '#summary'")
     reached = set()
     for _ in range(150):
         element = page.press(TAB)
@@ -159,7 +160,7 @@ def test_a_fold_opens_by_key(page: Page, report: str) -> None:
     page.show(report)
     fold = page.find("details")[0]
     fold.find_element("css selector", "summary").send_keys(ENTER)
-    assert fold.find_elements("css selector", "table")
+    page.await_true("document.querySelector('details table')")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

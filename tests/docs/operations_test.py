@@ -1,0 +1,44 @@
+"""docs/operations.md has a section for every alert rule, and commands in it."""
+
+import pathlib
+import re
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from blocks import find_blocks  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "operations.md").read_text()
+RULES = (ROOT / "deploy" / "prometheus" / "alerts.yml").read_text()
+
+
+class OperationsTest(unittest.TestCase):
+    def sections(self) -> dict[str, str]:
+        parts = re.split(r"^## (.+)$", PAGE, flags=re.M)
+        return dict(zip(parts[1::2], parts[2::2]))
+
+    def test_each_rule_has_a_section_with_what_to_type(self):
+        sections = self.sections()
+        rules = re.findall(r"^ +- alert: (\w+)$", RULES, re.M)
+        self.assertGreater(len(rules), 10)
+        alerts = [it for it in sections if it.startswith("Meshwright")]
+        self.assertEqual(alerts, rules)
+        for rule in rules:
+            with self.subTest(rule):
+                self.assertTrue([it for it in find_blocks(sections[rule])
+                                 if it.language == "sh"])
+
+    def test_each_rule_names_its_section(self):
+        named = re.findall(r"^ +runbook: docs/operations\.md#(\w+)$", RULES,
+                           re.M)
+        rules = re.findall(r"^ +- alert: (\w+)$", RULES, re.M)
+        self.assertEqual(named, [it.lower() for it in rules])
+
+    def test_every_block_is_run(self):
+        self.assertEqual([it.line for it in find_blocks(PAGE) if it.needs], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

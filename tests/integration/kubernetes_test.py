@@ -1,0 +1,189 @@
+"""deploy/kubernetes, rendered and read: kubernetes_test.py PROGRAMS
+
+Each overlay is rendered by Kustomize (kubectl), checked against the schemas of
+Kubernetes' API, of the oldest and the newest version here, and against
+kubernetes_rules.py. The daemons in PROGRAMS read the arguments of their
+containers. PodMonitor is Prometheus' own kind: the rules alone read it.
+"""
+
+from __future__ import annotations
+
+import copy
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import kubernetes_validate
+import yaml
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from kubernetes_rules import (  # noqa: E402
+    arguments, find_faults, pod_template)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "deploy" / "kubernetes"
+OVERLAYS = sorted(it.name for it in (FOLDER / "overlays").iterdir())
+# gRPC probes are stable from 1.27 on, ReadWriteOncePod from 1.29 on.
+VERSIONS = ("1.29", "1.37")
+VERSION = re.search(r"project\(meshwright VERSION (\S+)",
+                    (ROOT / "CMakeLists.txt").read_text())[1]
+PROGRAMS = pathlib.Path()
+
+
+def render(overlay: str) -> list[dict]:
+    rendered = subprocess.run(
+        ["kubectl", "kustomize", FOLDER / "overlays" / overlay], check=True,
+        capture_output=True, text=True)
+    return list(yaml.safe_load_all(rendered.stdout))
+
+
+def find(objects: list[dict], kind: str, name: str) -> dict:
+    return next(it for it in objects
+                if it["kind"] == kind and it["metadata"]["name"] == name)
+
+
+def container_of(objects: list[dict], kind: str, name: str) -> dict:
+    return pod_template(find(objects, kind, name))["spec"]["containers"][0]
+
+
+class OverlaysTest(unittest.TestCase):
+    def test_objects_are_of_the_api(self):
+        for overlay in OVERLAYS:
+            for thing in render(overlay):
+                if thing["apiVersion"].startswith("monitoring.coreos.com/"):
+                    continue
+                for version in VERSIONS:
+                    with self.subTest(overlay=overlay, thing=thing["kind"],
+                                      version=version):
+                        kubernetes_validate.validate(thing, version,
+                                                     strict=True)
+
+    def test_the_schemas_find_a_misspelt_key(self):
+        worker = find(render(OVERLAYS[0]), "DaemonSet", "worker")
+        pod_template(worker)["spec"]["nodeSelectors"] = {}
+        with self.assertRaises(kubernetes_validate.ValidationError):
+            kubernetes_validate.validate(worker, VERSIONS[-1], strict=True)
+
+    def test_objects_keep_the_rules(self):
+        for overlay in OVERLAYS:
+            with self.subTest(overlay=overlay):
+                self.assertEqual(find_faults(render(overlay), VERSION), [])
+
+    def test_daemons_take_the_arguments_of_their_containers(self):
+        for overlay in OVERLAYS:
+            objects = render(overlay)
+            for kind, name in (("StatefulSet", "coordinator"),
+                               ("DaemonSet", "worker")):
+                with self.subTest(overlay=overlay, daemon=name):
+                    container = container_of(objects, kind, name)
+                    subprocess.run(
+                        [PROGRAMS / f"meshwright-{name}",
+                         *arguments(container), "--print-config"], check=True,
+                        stdout=subprocess.DEVNULL)
+
+    def test_overlays_differ_where_they_should(self):
+        volume, postgres = render("volume"), render("postgres")
+        one = find(volume, "StatefulSet", "coordinator")["spec"]
+        several = find(postgres, "StatefulSet", "coordinator")["spec"]
+        self.assertEqual((one["replicas"], several["replicas"]), (1, 3))
+        self.assertEqual(len(one["volumeClaimTemplates"]), 1)
+        self.assertNotIn("volumeClaimTemplates", several)
+        self.assertIn("--store=postgres://user@host/database", arguments(
+            several["template"]["spec"]["containers"][0]))
+        worker = container_of(postgres, "DaemonSet", "worker")
+        self.assertIn("--platform=cuda", arguments(worker))
+        self.assertIn("nvidia.com/gpu", worker["resources"]["limits"])
+
+
+# Where a fault is put into the overlay "postgres", and what is said of it.
+def _set(place: dict, key: str, value: object) -> None:
+    place[key] = value
+
+
+def _container(objects: list[dict]) -> dict:
+    return container_of(objects, "DaemonSet", "worker")
+
+
+def _pod(objects: list[dict]) -> dict:
+    return pod_template(find(objects, "DaemonSet", "worker"))["spec"]
+
+
+FAULTS = {
+    "is not that of": lambda o: _set(
+        _container(o), "image", "registry.example/worker:latest"),
+    "names no registry": lambda o: _set(_container(o), "image", "worker:0.1.0"),
+    "may run as root": lambda o: _pod(o)["securityContext"].pop("runAsNonRoot"),
+    "is not lent|are not lent": lambda o: _pod(o)["securityContext"].pop(
+        "fsGroup"),
+    "no seccomp profile": lambda o: _pod(o)["securityContext"].pop(
+        "seccompProfile"),
+    "root file system": lambda o: _container(o)["securityContext"].pop(
+        "readOnlyRootFilesystem"),
+    "gain privileges": lambda o: _container(o)["securityContext"].pop(
+        "allowPrivilegeEscalation"),
+    "keeps capabilities": lambda o: _container(o)["securityContext"].pop(
+        "capabilities"),
+    "is privileged": lambda o: _set(
+        _container(o)["securityContext"], "privileged", True),
+    "no limits of memory": lambda o: _container(o)["resources"]["limits"].pop(
+        "memory"),
+    "no requests of cpu": lambda o: _container(o)["resources"]["requests"].pop(
+        "cpu"),
+    "no startupProbe": lambda o: _container(o).pop("startupProbe"),
+    "no livenessProbe": lambda o: _set(
+        _container(o), "livenessProbe", {"exec": {"command": ["true"]}}),
+    "asks a port": lambda o: _container(o)["readinessProbe"]["grpc"].update(
+        port=1),
+    "token for the API server": lambda o: _pod(o).pop(
+        "automountServiceAccountToken"),
+    "hostNetwork": lambda o: _set(_pod(o), "hostNetwork", True),
+    "init containers": lambda o: _set(_pod(o), "initContainers", [{}]),
+    "path of the node": lambda o: _set(
+        _pod(o)["volumes"][0], "hostPath", {"path": "/"}),
+    "has no limit": lambda o: _pod(o)["volumes"][0]["emptyDir"].pop(
+        "sizeLimit"),
+    "readable for others": lambda o: _pod(o)["volumes"][-1]["secret"].pop(
+        "defaultMode"),
+    "mounted and not there": lambda o: _pod(o)["volumes"].pop(),
+    "is not mounted": lambda o: _container(o)["volumeMounts"].pop(),
+    "is on no volume": lambda o: _container(o)["args"].append(
+        "--ca=/etc/ca.crt"),
+    "that it does not have": lambda o: _container(o)["args"].append(
+        "--name=$(NOBODY)"),
+    "killed while it drains": lambda o: _container(o)["args"].append(
+        "--drain-seconds=80") or _container(o)["args"].remove(
+            "--drain-seconds=60"),
+    "no name of this namespace": lambda o: _container(o)["args"].append(
+        "--coordinator=coordinator.meshwright.svc:7433"),
+    "in no namespace": lambda o: find(o, "DaemonSet", "worker")[
+        "metadata"].pop("namespace"),
+    "no policy keeps out": lambda o: o.remove(
+        find(o, "NetworkPolicy", "default-deny")),
+    "selects no pod": lambda o: find(o, "Service", "meshwright")["spec"][
+        "selector"].update(role="none"),
+    "have no port": lambda o: find(o, "PodMonitor", "coordinator")["spec"][
+        "podMetricsEndpoints"][0].update(port="figures"),
+    "its job is not": lambda o: find(o, "PodMonitor", "coordinator")[
+        "spec"].pop("jobLabel"),
+    "no rule knows": lambda o: o.append(
+        {"kind": "Secret", "metadata": {"name": "s"}}),
+}
+
+
+class RulesTest(unittest.TestCase):
+    def test_each_fault_is_found(self):
+        sound = render("postgres")
+        for words, put in FAULTS.items():
+            with self.subTest(words):
+                objects = copy.deepcopy(sound)
+                put(objects)
+                self.assertRegex("\n".join(find_faults(objects, VERSION)),
+                                 words)
+
+
+if __name__ == "__main__":
+    PROGRAMS = pathlib.Path(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,133 @@
+#!/bin/bash
+# Inside a clean Debian: packages_clean_root.sh alone|booted. /test has the
+# packages (old, new) and a model. packages_clean_root.py makes and enters it.
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root
+address=127.0.0.1:7433
+daemons=(meshwright-coordinator meshwright-worker)
+
+say() { printf '== %s\n' "$*"; }
+fail() {
+  say "FAILED: $*"
+  journalctl --no-pager -u 'meshwright*' 2>/dev/null | tail -n 40 || true
+  exit 1
+}
+expect() { # MESSAGE COMMAND...
+  local message=$1
+  shift
+  "$@" || fail "$message"
+}
+quietly() {
+  local log
+  log=$(mktemp)
+  "$@" >"$log" 2>&1 || {
+    cat "$log"
+    fail "$*"
+  }
+  rm -f "$log"
+}
+install() { quietly apt-get install -y -q --no-install-recommends "$@"; }
+
+# What is left of the packages: files (not in mounts), users and processes.
+list_traces() {
+  find / -xdev \( -path /var/log -o -path /tmp \) -prune -o \
+    -iname '*meshwright*' -print
+  grep -h meshwright /etc/passwd /etc/group || true
+}
+
+purge() {
+  quietly apt-get purge -y -q 'meshwright*'
+  local left
+  left=$(list_traces)
+  [ -z "$left" ] || fail "a purge leaves $left"
+}
+
+plan() { # its answer is on stdout
+  meshwright plan /test/step.hlo --mesh 1x2 --coordinator $address --json \
+    2>/tmp/plan.log || { cat /tmp/plan.log >&2; return 1; }
+}
+count() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+
+alone() {
+  say "installing where no systemd runs"
+  install /test/new/*.deb
+  expect "the coordinator's user" getent passwd meshwright >/dev/null
+  expect "the worker's user" getent passwd meshwright-worker >/dev/null
+  local unit
+  for unit in "${daemons[@]}"; do
+    expect "$unit is not enabled" test -L \
+      /etc/systemd/system/multi-user.target.wants/$unit.service
+  done
+  expect "programs" meshwright --version >/dev/null
+  say "removing keeps the configuration, a purge nothing"
+  quietly apt-get remove -y -q 'meshwright*'
+  expect "configuration" test -f /etc/meshwright/coordinator.toml
+  purge
+}
+
+expect_running() {
+  local unit
+  for unit in "${daemons[@]}"; do
+    expect "$unit is not active" systemctl --quiet is-active $unit
+  done
+}
+
+booted() {
+  say "installing the version before"
+  mkdir -p /etc/systemd/system/meshwright-worker.service.d
+  # Times of this test say nothing: it waits for no calm machine.
+  printf '[Service]\nEnvironment=MESHWRIGHT_CALM_SECONDS=0\n' \
+    >/etc/systemd/system/meshwright-worker.service.d/test.conf
+  install /test/old/*.deb /test/new/meshwright-plugin-cpu_*.deb
+  expect_running
+  expect "units" systemd-analyze --man=no verify "${daemons[@]/%/.service}"
+  for unit in "${daemons[@]}"; do
+    local pid
+    pid=$(systemctl show -p MainPID --value $unit)
+    expect "$unit runs as root" test "$(stat -c %U /proc/$pid)" = \
+      "$(systemctl show -p User --value $unit)"
+  done
+  say "configuring the worker"
+  sed -i 's/^#devices = .*/devices = 2/' /etc/meshwright/worker.toml
+  systemctl restart meshwright-worker
+
+  say "planning"
+  local answer
+  answer=$(plan) || fail "plan"
+  expect "nothing was measured: $answer" test "$(count profiled <<<"$answer")" -gt 0
+
+  say "reloading"
+  systemctl reload "${daemons[@]}"
+  expect_running
+
+  say "upgrading"
+  local before after
+  before=$(systemctl show -p MainPID --value meshwright-coordinator)
+  install /test/new/*.deb
+  expect_running
+  after=$(systemctl show -p MainPID --value meshwright-coordinator)
+  expect "the old coordinator still runs" test "$before" != "$after"
+  expect "the changed file" grep -q '^devices = 2' /etc/meshwright/worker.toml
+  answer=$(plan) || fail "plan after the upgrade"
+  expect "measured again: $answer" test "$(count profiled <<<"$answer")" -eq 0
+
+  say "stopping"
+  systemctl stop "${daemons[@]}"
+  for unit in "${daemons[@]}"; do
+    expect "$unit did not end well" test \
+      "$(systemctl show -p Result --value $unit)" = success
+  done
+  expect "the store" test -s /var/lib/meshwright/profiles.db
+  systemctl start "${daemons[@]}"
+
+  say "purging"
+  rm -r /etc/systemd/system/meshwright-worker.service.d
+  purge
+  expect "a daemon still runs" test -z "$(pgrep meshwright || true)"
+  say "passed"
+}
+
+case $1 in
+  alone) alone ;;
+  booted) booted ;;
+esac
