@@ -131,6 +131,36 @@ INSERT INTO program_uses
   SELECT key, CAST(strftime('%s', 'now') AS INTEGER) / 86400 FROM programs;
 )sql";
 
+// What coordinators of one store share: what was done, and the workers of the
+// one that leads.
+constexpr char kAuditAndWorkers[] = R"sql(
+CREATE TABLE audit (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  digest      TEXT    NOT NULL UNIQUE,
+  unix_ns     INTEGER NOT NULL,
+  coordinator TEXT    NOT NULL,
+  who         TEXT    NOT NULL,
+  peer        TEXT    NOT NULL,
+  what        TEXT    NOT NULL,
+  object      TEXT    NOT NULL,
+  outcome     TEXT    NOT NULL,
+  reason      TEXT    NOT NULL,
+  left_out    INTEGER NOT NULL
+);
+
+CREATE INDEX audit_by_time ON audit (unix_ns);
+
+CREATE TABLE workers (
+  worker       TEXT    NOT NULL PRIMARY KEY,
+  host         TEXT    NOT NULL,
+  platform     TEXT    NOT NULL,
+  device_kind  TEXT    NOT NULL,
+  device_count INTEGER NOT NULL,
+  reason       TEXT    NOT NULL,
+  seen_unix_ns INTEGER NOT NULL
+);
+)sql";
+
 constexpr char kDropVersion1[] = "DROP TABLE profiles_version_1";
 
 }  // namespace
@@ -144,6 +174,7 @@ const std::vector<Migration>& ListMigrations() {
       {.version = 5, .sql = kWorkerOrders},
       {.version = 6, .sql = kPlanChecksums},
       {.version = 7, .sql = kProgramUses},
+      {.version = 8, .sql = kAuditAndWorkers},
   };
   return kMigrations;
 }

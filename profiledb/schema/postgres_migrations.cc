@@ -120,6 +120,35 @@ INSERT INTO program_uses
   SELECT key, CAST(EXTRACT(EPOCH FROM now()) AS BIGINT) / 86400 FROM programs;
 )sql";
 
+// That of SQLite's version 8.
+constexpr char kPostgresAuditAndWorkers[] = R"sql(
+CREATE TABLE audit (
+  id          BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  digest      TEXT COLLATE "C" NOT NULL UNIQUE,
+  unix_ns     BIGINT NOT NULL,
+  coordinator TEXT   NOT NULL,
+  who         TEXT   NOT NULL,
+  peer        TEXT   NOT NULL,
+  what        TEXT   NOT NULL,
+  object      TEXT   NOT NULL,
+  outcome     TEXT   NOT NULL,
+  reason      TEXT   NOT NULL,
+  left_out    BIGINT NOT NULL
+);
+
+CREATE INDEX audit_by_time ON audit (unix_ns);
+
+CREATE TABLE workers (
+  worker       TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  host         TEXT    NOT NULL,
+  platform     TEXT    NOT NULL,
+  device_kind  TEXT    NOT NULL,
+  device_count INTEGER NOT NULL,
+  reason       TEXT    NOT NULL,
+  seen_unix_ns BIGINT  NOT NULL
+);
+)sql";
+
 }  // namespace
 
 const std::vector<Migration>& ListPostgresMigrations() {
@@ -130,6 +159,7 @@ const std::vector<Migration>& ListPostgresMigrations() {
       {.version = 4, .sql = kPostgresWorkerOrders},
       {.version = 5, .sql = kPostgresPlanChecksums},
       {.version = 6, .sql = kPostgresProgramUses},
+      {.version = 7, .sql = kPostgresAuditAndWorkers},
   };
   return kMigrations;
 }

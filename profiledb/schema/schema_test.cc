@@ -114,7 +114,8 @@ TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
        "5c68ec1acbc68d08797417285317689c5f67a9b945f1e0b3c957fdb36c90b53f",
        "7fc7aa496e6b9469cc0678f2ade6583f2f52e4ecd03304f6869b18c61cb50791",
        "26ada3373c6b668b691c527f4e98d8cffb3bc06daa91b4ec346b730518702a0c",
-       "623e63c369cb9b4ef2db60b8ebc58e803c408dd63c9cac7ff07612166364bb56"});
+       "623e63c369cb9b4ef2db60b8ebc58e803c408dd63c9cac7ff07612166364bb56",
+       "621268c3cbd0623fb41f9b8f6acaeafb1784e680d45556597a68ddc791267781"});
   ExpectFrozen(
       ListPostgresMigrations(),
       {"5827969ab1975981265612cff04fe9c2229ea885d6864ee0deaf225e3afea1a6",
@@ -122,7 +123,8 @@ TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
        "dd8496652629234236dbd99fdf70313692e4eaca30bb67dc23d1c16a6e8fc0d1",
        "b5d63e23ade19f95936e05f29afdb833d2b02fa5288436dcc7308fd57fef4370",
        "ac9f7a1354ed2b6bed2f888dc344c05013c4b0d8c0ec5058848bee37b3317c7d",
-       "9f4405a76a4c5c04c371cf5c826b272e848d2a4a2d77b2902ed86ef951d9216c"});
+       "9f4405a76a4c5c04c371cf5c826b272e848d2a4a2d77b2902ed86ef951d9216c",
+       "7c376319c1d7fdd59443cc3244d6bfa7caffb7bfb3d87b1cdc78cf4ffd5305dd"});
 }
 
 }  // namespace

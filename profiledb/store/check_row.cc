@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiledb/store/row_time.h"
 #include "profiledb/store/samples.h"
+#include "profiledb/store/text.h"
 
 namespace meshwright::store {
 namespace {
@@ -238,35 +239,6 @@ std::string FindTimeOfFailure(const v1::Measurement& it) {
     return "it failed and has times";
   }
   return FindBadSize(it);
-}
-
-// Whether it is UTF-8 without NUL.
-bool IsText(std::string_view text) {
-  while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text.front());
-    const size_t size = first < 0x80   ? 1
-                        : first < 0xc2 ? 0
-                        : first < 0xe0 ? 2
-                        : first < 0xf0 ? 3
-                        : first < 0xf5 ? 4
-                                       : 0;
-    if (first == 0 || size == 0 || text.size() < size) return false;
-    const auto byte = [&](size_t i) {
-      return static_cast<unsigned char>(text[i]);
-    };
-    for (size_t i = 1; i < size; ++i) {
-      if ((byte(i) & 0xc0) != 0x80) return false;
-    }
-    // Overlong forms, surrogates, beyond U+10FFFF.
-    if ((first == 0xe0 && byte(1) < 0xa0) ||
-        (first == 0xed && byte(1) > 0x9f) ||
-        (first == 0xf0 && byte(1) < 0x90) ||
-        (first == 0xf4 && byte(1) > 0x8f)) {
-      return false;
-    }
-    text.remove_prefix(size);
-  }
-  return true;
 }
 
 bool IsDifference(double value) { return std::isfinite(value) && value >= 0; }

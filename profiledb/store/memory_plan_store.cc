@@ -9,6 +9,9 @@
 namespace meshwright::store {
 namespace {
 
+// It is of one process, which a log of any length would fill.
+constexpr size_t kMaximumAudit = 10'000;
+
 template <typename Value>
 bool Admits(const std::vector<Value>& allowed, const Value& value) {
   return allowed.empty() ||
@@ -54,7 +57,10 @@ absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(
   base::MutexLock lock(&mutex_);
   std::vector<v1::PlanRecord> plans;
   for (const auto& [id, kept] : plans_) {
-    if (IsSameSubmission(kept.record, record)) return kept.record;
+    if (IsSameSubmission(kept.record, record)) {
+      WriteDeed(kept.record.id());
+      return kept.record;
+    }
     if (kept.record.namespace_() == record.namespace_()) {
       plans.push_back(kept.record);
     }
@@ -69,6 +75,7 @@ absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(
   v1::PlanUpdate queued = MakeQueuedUpdate(record);
   RETURN_IF_ERROR(ApplyUpdate(queued, kept.record));
   kept.updates.push_back(std::move(queued));
+  WriteDeed(kept.record.id());
   return plans_.emplace(id, std::move(kept)).first->second.record;
 }
 
@@ -113,6 +120,7 @@ absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Append(
   v1::PlanUpdate numbered = update;
   RETURN_IF_ERROR(ApplyUpdate(numbered, found->second.record));
   found->second.updates.push_back(std::move(numbered));
+  WriteDeed(FormatPlanId(id));
   v1::PlanRecord record = found->second.record;
   record.clear_plan();
   return record;
@@ -189,6 +197,7 @@ absl::Status MemoryPlanStore::SetOrder(std::optional<Epoch> epoch,
   } else {
     orders_[order.worker()] = order;
   }
+  WriteDeed(order.worker());
   return absl::OkStatus();
 }
 
@@ -197,6 +206,78 @@ absl::StatusOr<std::vector<v1::WorkerOrder>> MemoryPlanStore::ListOrders() {
   std::vector<v1::WorkerOrder> orders;
   for (const auto& [worker, order] : orders_) orders.push_back(order);
   return orders;
+}
+
+void MemoryPlanStore::WriteDeed(const std::string& object) {
+  AuditScope* const deed = AuditScope::FindOpen();
+  if (deed == nullptr) return;
+  InsertAudit(deed->MakeRow(object));
+  deed->NoteWritten();
+}
+
+void MemoryPlanStore::InsertAudit(const AuditRow& row) {
+  if (!audit_digests_.insert(DigestAudit(row)).second) return;
+  AuditRow& added = audit_[++newest_audit_];
+  added = row;
+  added.number = newest_audit_;
+  if (audit_.size() <= kMaximumAudit) return;
+  audit_digests_.erase(DigestAudit(audit_.begin()->second));
+  audit_.erase(audit_.begin());
+}
+
+absl::Status MemoryPlanStore::RecordAudit(absl::Span<const AuditRow> rows) {
+  base::MutexLock lock(&mutex_);
+  for (const AuditRow& row : rows) InsertAudit(CleanAudit(row));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<AuditRow>> MemoryPlanStore::ReadAudit(int64_t after,
+                                                                 int limit) {
+  base::MutexLock lock(&mutex_);
+  std::vector<AuditRow> rows;
+  for (auto it = audit_.upper_bound(after);
+       it != audit_.end() && std::ssize(rows) < limit; ++it) {
+    rows.push_back(it->second);
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<AuditRow>> MemoryPlanStore::ReadNewestAudit(
+    int limit) {
+  base::MutexLock lock(&mutex_);
+  std::vector<AuditRow> rows;
+  for (auto it = audit_.rbegin();
+       it != audit_.rend() && std::ssize(rows) < limit; ++it) {
+    rows.push_back(it->second);
+  }
+  std::reverse(rows.begin(), rows.end());
+  return rows;
+}
+
+absl::StatusOr<int64_t> MemoryPlanStore::RemoveAudit(absl::Time before) {
+  base::MutexLock lock(&mutex_);
+  return static_cast<int64_t>(std::erase_if(
+      audit_, [&](const auto& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        if (entry.second.when >= before) return false;
+        audit_digests_.erase(DigestAudit(entry.second));
+        return true;
+      }));
+}
+
+absl::Status MemoryPlanStore::SetWorkers(Epoch epoch,
+                                         const WorkerChanges& changes) {
+  base::MutexLock lock(&mutex_);
+  if (epoch != epoch_) return MakeOldEpochError();
+  for (const std::string& worker : changes.removed) workers_.erase(worker);
+  for (const WorkerRow& row : changes.written) workers_[row.worker] = row;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<WorkerRow>> MemoryPlanStore::ListWorkers() {
+  base::MutexLock lock(&mutex_);
+  std::vector<WorkerRow> rows;
+  for (const auto& [worker, row] : workers_) rows.push_back(row);
+  return rows;
 }
 
 }  // namespace meshwright::store

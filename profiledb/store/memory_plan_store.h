@@ -6,6 +6,7 @@
 #define MESHWRIGHT_PROFILEDB_STORE_MEMORY_PLAN_STORE_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,12 +51,24 @@ class MemoryPlanStore : public PlanStore {
   absl::Status SetOrder(std::optional<Epoch> epoch,
                         const v1::WorkerOrder& order) override;
   absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() override;
+  absl::Status RecordAudit(absl::Span<const AuditRow> rows) override;
+  absl::StatusOr<std::vector<AuditRow>> ReadAudit(int64_t after,
+                                                  int limit) override;
+  absl::StatusOr<std::vector<AuditRow>> ReadNewestAudit(int limit) override;
+  absl::StatusOr<int64_t> RemoveAudit(absl::Time before) override;
+  absl::Status SetWorkers(Epoch epoch, const WorkerChanges& changes) override;
+  absl::StatusOr<std::vector<WorkerRow>> ListWorkers() override;
 
  private:
   struct Kept {
     v1::PlanRecord record;
     std::vector<v1::PlanUpdate> updates;
   };
+
+  // The row of an open scope, with a change about `object`.
+  void WriteDeed(const std::string& object)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void InsertAudit(const AuditRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const base::Clock* const clock_;
   base::Mutex mutex_;
@@ -66,6 +79,11 @@ class MemoryPlanStore : public PlanStore {
   PlanId newest_ ABSL_GUARDED_BY(mutex_);  // also where it was removed
   std::map<std::string, v1::DeviceRecord> devices_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, v1::WorkerOrder> orders_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, WorkerRow> workers_ ABSL_GUARDED_BY(mutex_);
+  // By number; so many at the most (kMaximumAudit).
+  std::map<int64_t, AuditRow> audit_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> audit_digests_ ABSL_GUARDED_BY(mutex_);
+  int64_t newest_audit_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace meshwright::store

@@ -1,5 +1,5 @@
 // PlanStore: the plans that were asked for, what became of them, and the
-// devices they were made for.
+// devices they were made for. Beside them the audit log and the workers.
 //
 // Concept: a plan is a row from its submission on. Its history is a list of
 // updates, numbered from 1, and the row is their sum (plan_updates.h). A
@@ -8,10 +8,13 @@
 //
 //   Add ──▶ QUEUED ── Append, Append, ... ──▶ DONE | FAILED | CANCELLED
 //
-// The coordinator that runs plans begins an *epoch*. Every Append and SetOrder
-// states it, and those of an older epoch are refused. A coordinator that was
-// replaced while it slept thus changes nothing. The rest is anybody's: Add,
-// RememberDevice, and Remove, which takes plans that nobody runs any more.
+// The coordinator that runs plans begins an *epoch*. Every Append, SetOrder and
+// SetWorkers states it, and those of an older epoch are refused. A coordinator
+// that was replaced while it slept thus changes nothing. The rest is anybody's:
+// Add, RememberDevice, RecordAudit, and Remove, which takes plans that nobody
+// runs any more.
+// Add, Append and SetOrder write the row of an open AuditScope (audit.h) in the
+// same transaction, where they change something.
 //
 // Threads and ownership: any thread, at any time. A call that returns OK has
 // been made durable, where the store is.
@@ -36,7 +39,9 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "base/strong_id.h"
+#include "profiledb/store/audit.h"
 #include "profiledb/store/plan_limits.h"
+#include "profiledb/store/worker_row.h"
 #include "proto/v1/plan_record.pb.h"
 
 namespace meshwright::store {
@@ -136,6 +141,22 @@ class PlanStore {
                                 const v1::WorkerOrder& order) = 0;
   // Those that hold, by worker.
   virtual absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() = 0;
+
+  // Adds rows that are not there yet, in their order.
+  virtual absl::Status RecordAudit(absl::Span<const AuditRow> rows) = 0;
+  // At most `limit` rows after number `after`, in the order of their numbers.
+  virtual absl::StatusOr<std::vector<AuditRow>> ReadAudit(int64_t after,
+                                                          int limit) = 0;
+  // The newest ones, at most `limit`, in the order of their numbers.
+  virtual absl::StatusOr<std::vector<AuditRow>> ReadNewestAudit(int limit) = 0;
+  // Removes the rows of before that time. How many went.
+  virtual absl::StatusOr<int64_t> RemoveAudit(absl::Time before) = 0;
+
+  // Of the coordinator that runs plans.
+  virtual absl::Status SetWorkers(Epoch epoch,
+                                  const WorkerChanges& changes) = 0;
+  // By name.
+  virtual absl::StatusOr<std::vector<WorkerRow>> ListWorkers() = 0;
 };
 
 }  // namespace meshwright::store

@@ -58,6 +58,17 @@ class Statement {
   virtual void Reset() = 0;
 };
 
+// Steps to the end; `take`, which returns a status, reads one row.
+template <typename Take>
+absl::Status ForEachRow(Statement& statement, const Take& take) {
+  while (true) {
+    const absl::StatusOr<bool> has_row = statement.Step();
+    if (!has_row.ok()) return has_row.status();
+    if (!*has_row) return absl::OkStatus();
+    if (absl::Status taken = take(); !taken.ok()) return taken;
+  }
+}
+
 // Resets a statement at the end of a scope, so that no read stays open.
 class StatementUse {
  public:

@@ -19,11 +19,6 @@ enum PlanStatement {
   kWriteRecord,
   kInsertUpdate,
   kReadUpdates,
-  kInsertDevice,
-  kListDevices,
-  kSetOrder,
-  kDeleteOrder,
-  kListOrders,
   kCountByState,
   kRemoveUpdates,
   kRemovePlan,
@@ -64,18 +59,6 @@ inline constexpr const char* kPlanSql[] = {
 
     "SELECT sequence, content, checksum FROM plan_updates WHERE plan = ?1 AND "
     "sequence > ?2 ORDER BY sequence LIMIT ?3",
-
-    "INSERT INTO devices (digest, content) VALUES (?1, ?2) "
-    "ON CONFLICT (digest) DO NOTHING",
-
-    "SELECT content FROM devices ORDER BY digest",
-
-    "INSERT INTO worker_orders (worker, content) VALUES (?1, ?2) "
-    "ON CONFLICT (worker) DO UPDATE SET content = excluded.content",
-
-    "DELETE FROM worker_orders WHERE worker = ?1",
-
-    "SELECT content FROM worker_orders ORDER BY worker",
 
     "SELECT state, COUNT(*) FROM plans WHERE state > 0 GROUP BY state",
 

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/fingerprint.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
@@ -14,38 +13,14 @@
 #include "profiledb/tables/group_commit.h"
 #include "profiledb/tables/plan_rows.h"
 #include "profiledb/tables/plan_statements.h"
+#include "profiledb/tables/service_tables.h"
 
 namespace meshwright::tables {
 namespace {
 
-// Steps to the end; `take` reads one row.
-template <typename Take>
-absl::Status ForEachRow(Statement& statement, const Take& take) {
-  while (true) {
-    ASSIGN_OR_RETURN(const bool has_row, statement.Step());
-    if (!has_row) return absl::OkStatus();
-    RETURN_IF_ERROR(take());
-  }
-}
-
-// Of a statement that reads one column of serialized messages. A coordinator
-// can do without a damaged one.
-template <typename Message>
-absl::StatusOr<std::vector<Message>> ListContents(Statement& list,
-                                                  const char* what) {
-  const StatementUse use(list);
-  std::vector<Message> messages;
-  RETURN_IF_ERROR(ForEachRow(list, [&] {
-    const std::string_view bytes = list.View(0);
-    if (!messages.emplace_back().ParseFromArray(
-            bytes.data(), static_cast<int>(bytes.size()))) {
-      messages.pop_back();
-      base::LogWarning("store: left out a damaged ", what,
-                       "; state it again where it is missed");
-    }
-    return absl::OkStatus();
-  }));
-  return messages;
+// Its change is durable.
+void NoteDeed(store::AuditScope* deed) {
+  if (deed != nullptr) deed->NoteWritten();
 }
 
 }  // namespace
@@ -75,6 +50,7 @@ struct TablePlanStore::Connection {
             " + ?2) ON CONFLICT (id) DO UPDATE SET epoch = epochs.epoch + ?3, "
             "holder = excluded.holder, expires_unix_ms = "
             "excluded.expires_unix_ms RETURNING epoch")));
+    ASSIGN_OR_RETURN(made.service, ServiceTables::Open(*database));
     made.database = std::move(database);
     return made;
   }
@@ -404,6 +380,7 @@ struct TablePlanStore::Connection {
   std::unique_ptr<Statement> insert_with_id;
   std::unique_ptr<Statement> read_leader;
   std::unique_ptr<Statement> lead;
+  std::unique_ptr<ServiceTables> service;
 };
 
 struct TablePlanStore::Writer {
@@ -427,6 +404,16 @@ struct TablePlanStore::Writer {
       return is_answer ? absl::OkStatus() : answer.status();
     }));
     return answer;
+  }
+
+  // The same of work that only returns whether it failed.
+  template <typename Work>
+  absl::Status Change(const Work& work) {
+    return Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
+             RETURN_IF_ERROR(work(connection));
+             return true;
+           })
+        .status();
   }
 
   Connection connection;
@@ -493,25 +480,31 @@ absl::StatusOr<store::Leader> TablePlanStore::Lead(const std::string& holder,
 }
 
 absl::Status TablePlanStore::StepDown(store::Epoch mine) {
-  return writer_
-      ->Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
-        Statement& end = connection.Get(kEndTerm);
-        const StatementUse use(end);
-        end.BindInteger(1, mine.value);
-        RETURN_IF_ERROR(end.Run());
-        return true;
-      })
-      .status();
+  return writer_->Change([&](Connection& connection) {
+    Statement& end = connection.Get(kEndTerm);
+    const StatementUse use(end);
+    end.BindInteger(1, mine.value);
+    return end.Run();
+  });
 }
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Add(
     const v1::PlanRecord& record, const store::PlanLimits& limits) {
+  store::AuditScope* const deed = store::AuditScope::FindOpen();
   absl::Status refused;
-  ASSIGN_OR_RETURN(v1::PlanRecord added,
-                   writer_->Commit<v1::PlanRecord>([&](Connection& connection) {
-                     return connection.Add(record, limits, refused);
-                   }));
+  ASSIGN_OR_RETURN(
+      v1::PlanRecord added,
+      writer_->Commit<v1::PlanRecord>(
+          [&](Connection& connection) -> absl::StatusOr<v1::PlanRecord> {
+            ASSIGN_OR_RETURN(v1::PlanRecord plan,
+                             connection.Add(record, limits, refused));
+            if (refused.ok()) {
+              RETURN_IF_ERROR(connection.service->InsertDeed(deed, plan.id()));
+            }
+            return plan;
+          }));
   RETURN_IF_ERROR(refused);
+  NoteDeed(deed);
   return added;
 }
 
@@ -637,6 +630,7 @@ TablePlanStore::CountByState() {
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Append(
     store::Epoch epoch, store::PlanId id, const v1::PlanUpdate& update) {
+  store::AuditScope* const deed = store::AuditScope::FindOpen();
   // Damage of this plan must not undo what others write.
   absl::Status damage;
   ASSIGN_OR_RETURN(
@@ -650,10 +644,13 @@ absl::StatusOr<v1::PlanRecord> TablePlanStore::Append(
             if (!damage.ok()) return v1::PlanRecord();
             RETURN_IF_ERROR(record.status());
             RETURN_IF_ERROR(connection.Write(id, update, *record));
+            RETURN_IF_ERROR(
+                connection.service->InsertDeed(deed, store::FormatPlanId(id)));
             record->clear_plan();
             return record;
           }));
   RETURN_IF_ERROR(damage);
+  NoteDeed(deed);
   return appended;
 }
 
@@ -689,51 +686,76 @@ absl::StatusOr<int64_t> TablePlanStore::Remove(
 }
 
 absl::Status TablePlanStore::RememberDevice(const v1::DeviceRecord& device) {
-  const std::string content = device.SerializeAsString();
-  const std::string digest = base::Sha256Hex(content);
-  return writer_
-      ->Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
-        Statement& insert = connection.Get(kInsertDevice);
-        const StatementUse use(insert);
-        insert.BindText(1, digest);
-        insert.BindBlob(2, content);
-        RETURN_IF_ERROR(insert.Run());
-        return true;
-      })
-      .status();
+  return writer_->Change([&](Connection& connection) {
+    return connection.service->RememberDevice(device);
+  });
 }
 
 absl::StatusOr<std::vector<v1::DeviceRecord>> TablePlanStore::ListDevices() {
   return reader_->Read<std::vector<v1::DeviceRecord>>(
-      [](Connection& connection) {
-        return ListContents<v1::DeviceRecord>(connection.Get(kListDevices),
-                                              "device");
-      });
+      [](Connection& connection) { return connection.service->ListDevices(); });
 }
 
 absl::Status TablePlanStore::SetOrder(std::optional<store::Epoch> epoch,
                                       const v1::WorkerOrder& order) {
-  const std::string content = order.SerializeAsString();
-  const bool holds = order.kind() != v1::WorkerOrder::RESUME;
-  return writer_
-      ->Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
-        if (epoch.has_value()) RETURN_IF_ERROR(connection.CheckEpoch(*epoch));
-        Statement& write = connection.Get(holds ? kSetOrder : kDeleteOrder);
-        const StatementUse use(write);
-        write.BindText(1, order.worker());
-        if (holds) write.BindBlob(2, content);
-        RETURN_IF_ERROR(write.Run());
-        return true;
-      })
-      .status();
+  store::AuditScope* const deed = store::AuditScope::FindOpen();
+  RETURN_IF_ERROR(writer_->Change([&](Connection& connection) -> absl::Status {
+    if (epoch.has_value()) RETURN_IF_ERROR(connection.CheckEpoch(*epoch));
+    RETURN_IF_ERROR(connection.service->SetOrder(order));
+    return connection.service->InsertDeed(deed, order.worker());
+  }));
+  NoteDeed(deed);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<v1::WorkerOrder>> TablePlanStore::ListOrders() {
   return reader_->Read<std::vector<v1::WorkerOrder>>(
-      [](Connection& connection) {
-        return ListContents<v1::WorkerOrder>(connection.Get(kListOrders),
-                                             "order of a worker");
+      [](Connection& connection) { return connection.service->ListOrders(); });
+}
+
+absl::Status TablePlanStore::RecordAudit(
+    absl::Span<const store::AuditRow> rows) {
+  return writer_->Change([&](Connection& connection) -> absl::Status {
+    for (const store::AuditRow& row : rows) {
+      RETURN_IF_ERROR(connection.service->InsertAudit(row));
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::vector<store::AuditRow>> TablePlanStore::ReadAudit(
+    int64_t after, int limit) {
+  return reader_->Read<std::vector<store::AuditRow>>(
+      [&](Connection& connection) {
+        return connection.service->ReadAudit(after, limit);
       });
+}
+
+absl::StatusOr<std::vector<store::AuditRow>> TablePlanStore::ReadNewestAudit(
+    int limit) {
+  return reader_->Read<std::vector<store::AuditRow>>(
+      [&](Connection& connection) {
+        return connection.service->ReadNewestAudit(limit);
+      });
+}
+
+absl::StatusOr<int64_t> TablePlanStore::RemoveAudit(absl::Time before) {
+  return writer_->Commit<int64_t>([&](Connection& connection) {
+    return connection.service->RemoveAudit(before);
+  });
+}
+
+absl::Status TablePlanStore::SetWorkers(store::Epoch epoch,
+                                        const store::WorkerChanges& changes) {
+  return writer_->Change([&](Connection& connection) -> absl::Status {
+    RETURN_IF_ERROR(connection.CheckEpoch(epoch));
+    return connection.service->SetWorkers(changes);
+  });
+}
+
+absl::StatusOr<std::vector<store::WorkerRow>> TablePlanStore::ListWorkers() {
+  return reader_->Read<std::vector<store::WorkerRow>>(
+      [](Connection& connection) { return connection.service->ListWorkers(); });
 }
 
 }  // namespace meshwright::tables

@@ -52,6 +52,15 @@ class TablePlanStore : public store::PlanStore {
   absl::Status SetOrder(std::optional<store::Epoch> epoch,
                         const v1::WorkerOrder& order) override;
   absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() override;
+  absl::Status RecordAudit(absl::Span<const store::AuditRow> rows) override;
+  absl::StatusOr<std::vector<store::AuditRow>> ReadAudit(int64_t after,
+                                                         int limit) override;
+  absl::StatusOr<std::vector<store::AuditRow>> ReadNewestAudit(
+      int limit) override;
+  absl::StatusOr<int64_t> RemoveAudit(absl::Time before) override;
+  absl::Status SetWorkers(store::Epoch epoch,
+                          const store::WorkerChanges& changes) override;
+  absl::StatusOr<std::vector<store::WorkerRow>> ListWorkers() override;
 
  private:
   struct Connection;

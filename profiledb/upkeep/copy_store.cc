@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kEntriesPerWrite = 500;
 constexpr size_t kProgramBytesPerWrite = 16 << 20;
+constexpr int kAuditRowsPerWrite = 1000;
 constexpr int kMaximumLeftListed = 100;
 
 void Leave(const std::string& what, const std::string& reason,
@@ -145,6 +146,16 @@ absl::Status CopyPlan(PlanStore& from, PlanStore& to, PlanId id,
   return restored;
 }
 
+absl::Status CopyAudit(PlanStore& from, PlanStore& to) {
+  for (int64_t after = 0;;) {
+    ASSIGN_OR_RETURN(const std::vector<AuditRow> rows,
+                     from.ReadAudit(after, kAuditRowsPerWrite));
+    if (rows.empty()) return {};
+    after = rows.back().number;
+    RETURN_IF_ERROR(to.RecordAudit(rows));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<v1::MigrateReport> CopyWholeStore(const StoreHalves& from,
@@ -163,6 +174,7 @@ absl::StatusOr<v1::MigrateReport> CopyWholeStore(const StoreHalves& from,
   for (const v1::WorkerOrder& order : orders) {
     RETURN_IF_ERROR(to.plans->SetOrder(std::nullopt, order));
   }
+  RETURN_IF_ERROR(CopyAudit(*from.plans, *to.plans));
   return report;
 }
 

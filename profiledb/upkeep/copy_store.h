@@ -7,7 +7,8 @@
 // store takes any more (pruned, absurd) and the marks of damaged rows.
 //   Plans are copied with their updates, under their ids: those that there are
 // when the copy begins, so that their modules come with it. Left are plans
-// whose id or request id another plan of the other store has.
+// whose id or request id another plan of the other store has. Devices, orders
+// and the audit log come, too; workers belong to the coordinator that leads.
 //
 // Threads: any. Errors: those of the stores.
 #ifndef MESHWRIGHT_PROFILEDB_UPKEEP_COPY_STORE_H_

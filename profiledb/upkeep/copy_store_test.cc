@@ -107,6 +107,11 @@ void FillPlans(PlanStore& plans) {
   order.set_worker("gpu-7");
   order.set_kind(v1::WorkerOrder::DRAIN);
   ASSERT_TRUE(plans.SetOrder(std::nullopt, order).ok());
+  std::vector<AuditRow> rows(2500);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].when = absl::FromUnixNanos(static_cast<int64_t>(i));
+  }
+  ASSERT_TRUE(plans.RecordAudit(rows).ok());
 }
 
 std::string DumpPlans(PlanStore& plans) {
@@ -127,6 +132,10 @@ std::string DumpPlans(PlanStore& plans) {
   const std::vector<v1::WorkerOrder> orders = *plans.ListOrders();
   for (const v1::WorkerOrder& order : orders) {
     absl::StrAppend(&text, order.SerializeAsString(), "\n");
+  }
+  const std::vector<AuditRow> rows = *plans.ReadAudit(0, 10'000);
+  for (const AuditRow& row : rows) {
+    absl::StrAppend(&text, DigestAudit(row), "\n");
   }
   return text;
 }

@@ -15,6 +15,7 @@
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/plan_updates.h"
+#include "profiledb/store/text.h"
 
 namespace meshwright::conformance {
 namespace {
@@ -476,6 +477,127 @@ TEST_P(PlanStoreConformance, OrdersHoldUntilTheyAreTakenBack) {
 }
 
 // A watcher reads while the plan is committed: the two are one commit.
+store::AuditRow MakeAuditRow(int number) {
+  return {.when = absl::FromUnixNanos(1000 + number),
+          .coordinator = "a:1",
+          .who = "token:1a",
+          .peer = "ipv4:1.2.3.4:5",
+          .what = "/meshwright.v1.Plans/Cancel",
+          .outcome = "NOT_FOUND",
+          .reason = absl::StrCat("there is no plan-", number),
+          .left_out = number};
+}
+
+TEST_P(PlanStoreConformance, AuditRowsAreReadInTheirOrder) {
+  EXPECT_THAT(*store_->ReadAudit(0, 9), IsEmpty());
+  std::vector<store::AuditRow> given;
+  for (int i = 0; i < 5; ++i) given.push_back(MakeAuditRow(i));
+  ASSERT_TRUE(store_->RecordAudit(given).ok());
+  const auto first = store_->ReadAudit(0, 3);
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_THAT(*first, SizeIs(3));
+  const auto rest = store_->ReadAudit(first->back().number, 9);
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  ASSERT_THAT(*rest, SizeIs(2));
+  EXPECT_LT(first->back().number, rest->front().number);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(store::DigestAudit((*first)[i]), store::DigestAudit(given[i]));
+  }
+  EXPECT_EQ(rest->back().reason, "there is no plan-4");
+  EXPECT_EQ(rest->back().left_out, 4);
+  const auto newest = store_->ReadNewestAudit(2);
+  ASSERT_TRUE(newest.ok()) << newest.status();
+  ASSERT_THAT(*newest, SizeIs(2));
+  EXPECT_EQ(newest->front().number, rest->front().number);
+  EXPECT_EQ(newest->back().number, rest->back().number);
+  EXPECT_THAT(*store_->ReadNewestAudit(99), SizeIs(5));
+  EXPECT_THAT(*store_->ReadAudit(rest->back().number, 9), IsEmpty());
+}
+
+TEST_P(PlanStoreConformance, AnAuditRowIsThereOnceWhateverItsTextsAre) {
+  store::AuditRow row = MakeAuditRow(1);
+  row.peer = std::string("a\0z\xff", 4);
+  row.reason = std::string(5000, 'x');
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(store_->RecordAudit({row, row}).ok());
+  const auto rows = store_->ReadAudit(0, 9);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  ASSERT_THAT(*rows, SizeIs(1));
+  EXPECT_EQ(rows->front().peer, "a\\x00z\\xff");
+  EXPECT_THAT(rows->front().reason, SizeIs(store::kMaximumTextBytes));
+}
+
+TEST_P(PlanStoreConformance, OldAuditRowsAreRemoved) {
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(store_->RecordAudit({MakeAuditRow(i)}).ok());
+  }
+  EXPECT_EQ(*store_->RemoveAudit(absl::FromUnixNanos(1002)), 2);
+  EXPECT_EQ(*store_->RemoveAudit(absl::FromUnixNanos(1002)), 0);
+  EXPECT_THAT(*store_->ReadAudit(0, 9), SizeIs(2));
+  EXPECT_EQ(store_->ReadAudit(0, 9)->front().when, absl::FromUnixNanos(1002));
+}
+
+TEST_P(PlanStoreConformance, ADeedIsWrittenWithItsChangeAndOnlyWithIt) {
+  const auto count = [&] { return store_->ReadAudit(0, 99)->size(); };
+  PlanId id;
+  {
+    store::AuditScope deed(MakeAuditRow(1));
+    EXPECT_TRUE(store_->ReadAudit(0, 9).ok());
+    EXPECT_TRUE(store_->RememberDevice({}).ok());
+    EXPECT_FALSE(deed.is_written());
+    id = Add(MakeRecord("ann"));
+    EXPECT_TRUE(deed.is_written());
+    EXPECT_EQ(store_->ReadAudit(0, 9)->front().object, store::FormatPlanId(id));
+    Add(MakeRecord("ann"));
+    EXPECT_EQ(count(), 1u);
+  }
+  v1::WorkerOrder order;
+  order.set_worker("w");
+  order.set_kind(v1::WorkerOrder::DRAIN);
+  {
+    store::AuditScope deed(MakeAuditRow(2));
+    const store::Epoch older{epoch_.value - 1};
+    EXPECT_TRUE(absl::IsAborted(
+        store_->Append(older, id, MakeUpdate(v1::CANCELLED)).status()));
+    EXPECT_TRUE(absl::IsAborted(store_->SetOrder(older, order)));
+    EXPECT_FALSE(
+        store_->Append(epoch_, PlanId{99}, MakeUpdate(v1::ANALYSING)).ok());
+    EXPECT_TRUE(absl::IsResourceExhausted(
+        store_->Add(MakeRecord("ann"), {.plans = 1}).status()));
+    EXPECT_FALSE(deed.is_written());
+    EXPECT_EQ(count(), 1u);
+    ASSERT_TRUE(store_->Append(epoch_, id, MakeUpdate(v1::CANCELLED)).ok());
+    EXPECT_TRUE(deed.is_written());
+    EXPECT_EQ(count(), 2u);
+  }
+  store::AuditScope deed(MakeAuditRow(3));
+  ASSERT_TRUE(store_->SetOrder(epoch_, order).ok());
+  EXPECT_TRUE(deed.is_written());
+  EXPECT_EQ(store_->ReadAudit(0, 9)->back().object, "w");
+}
+
+TEST_P(PlanStoreConformance, WorkersAreThoseThatTheLeaderWroteLast) {
+  store::WorkerRow a{.worker = "a",
+                     .host = "here",
+                     .platform = "cpu",
+                     .device_kind = "cpu",
+                     .device_count = 2,
+                     .seen = absl::FromUnixNanos(7)};
+  store::WorkerRow b = a;
+  b.worker = "b";
+  b.reason = "is drained by an administrator";
+  ASSERT_TRUE(store_->SetWorkers(epoch_, {.written = {b, a}}).ok());
+  EXPECT_THAT(*store_->ListWorkers(), ElementsAre(a, b));
+  a.device_count = 4;
+  a.seen += absl::Nanoseconds(1);
+  ASSERT_TRUE(
+      store_->SetWorkers(epoch_, {.written = {a}, .removed = {"b", "c"}}).ok());
+  EXPECT_THAT(*store_->ListWorkers(), ElementsAre(a));
+  const auto newer = store_->BeginEpoch("b");
+  ASSERT_TRUE(newer.ok()) << newer.status();
+  EXPECT_TRUE(absl::IsAborted(store_->SetWorkers(epoch_, {.removed = {"a"}})));
+  EXPECT_THAT(*store_->ListWorkers(), ElementsAre(a));
+}
+
 TEST_P(PlanStoreConformance, AnEndIsNeverReadWithoutItsPlan) {
   constexpr int kPlans = 200;
   std::vector<PlanId> ids;
@@ -571,6 +693,8 @@ TEST(PostgresPlanStoreTest, AStoreGoesOnAfterItsServerWasRestarted) {
       [&] { return store.ReadUpdates(PlanId{1}, 0, 9).status(); },
       [&] { return store.ListDevices().status(); },
       [&] { return store.ListOrders().status(); },
+      [&] { return store.ListWorkers().status(); },
+      [&] { return store.ReadAudit(0, 9).status(); },
   };
   for (const auto& read : reads) ASSERT_TRUE(read().ok()) << read();
   (*server)->Stop();
