@@ -64,6 +64,11 @@ int JobQueue::ChunkPrograms(const JobRequest& request) const {
                     options_.chunk_programs);
 }
 
+JobId JobQueue::NewJobId() {
+  base::MutexLock lock(&mutex_);
+  return JobId{next_job_++};
+}
+
 Submission JobQueue::Submit(JobRequest request) {
   std::set<std::string> keys;
   auto* programs = request.request.mutable_programs();
@@ -74,7 +79,7 @@ Submission JobQueue::Submit(JobRequest request) {
                   programs->end());
   base::MutexLock lock(&mutex_);
   auto job = std::make_unique<Job>();
-  job->id = JobId{next_job_++};
+  job->id = request.id == JobId() ? JobId{next_job_++} : request.id;
   job->waiting = Cut(request);
   job->request = std::move(request);
   job->events = std::make_shared<JobEvents>();
@@ -169,6 +174,13 @@ bool JobQueue::IsWanted(const Job& job, int program) const {
   const auto measured = wanted_.find(key);
   return measured != wanted_.end() && measured->second == job.id &&
          wants_.Contains(key);
+}
+
+bool JobQueue::HasWanted(const Job& job, const Chunk& chunk) const {
+  return std::any_of(chunk.programs.begin(), chunk.programs.end(),
+                     [&](int program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+                       return IsWanted(job, program);
+                     });
 }
 
 std::optional<WantId> JobQueue::FindWant(const Job& job) const {

@@ -97,6 +97,7 @@ struct JobRequest {
   // Only workers with this plugin version and device kind.
   std::optional<DeviceDescription> exactly;
   JobOrigin origin;
+  JobId id = {};  // of NewJobId; zero: the queue gives it one
 };
 
 struct Submission {
@@ -149,6 +150,8 @@ class JobQueue {
   void BeginEpoch(int64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- submitters
+  // For a JobRequest. It is unknown until that is submitted.
+  JobId NewJobId() ABSL_LOCKS_EXCLUDED(mutex_);
   // The job's lines and its workers' say for whom it is: what the caller's log
   // scope says.
   Submission Submit(JobRequest request) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -406,6 +409,9 @@ class JobQueue {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // False: its submitter let go of it, and no other wants the program.
   bool IsWanted(const Job& job, int program) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Any program of a chunk of the job.
+  bool HasWanted(const Job& job, const Chunk& chunk) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The oldest want of what is left of the job.
   std::optional<WantId> FindWant(const Job& job) const

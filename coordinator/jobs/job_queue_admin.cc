@@ -8,11 +8,13 @@
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "coordinator/jobs/job_queue.h"
+#include "profiledb/store/text.h"
 
 namespace meshwright::jobs {
 namespace {
 
 constexpr size_t kMaxLines = 500;  // of the log of a job
+constexpr size_t kMaxLineBytes = 4096;
 
 }  // namespace
 
@@ -25,7 +27,7 @@ void JobQueue::Log(Job& job, const std::string& text, const Lease* lease) {
 void JobQueue::Keep(Job& job, const std::string& text) {
   v1::JobLine& line = job.log.emplace_back();
   line.set_seconds(absl::ToDoubleSeconds(clock_->Now() - job.submitted));
-  line.set_text(text);
+  line.set_text(store::MendText(text.substr(0, kMaxLineBytes)));
   if (job.log.size() > kMaxLines) job.log.pop_front();
 }
 

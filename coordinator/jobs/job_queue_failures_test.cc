@@ -111,6 +111,20 @@ TEST_F(FailuresTest, AWorkerThatLosesBatchesBeforeTheirFirstProgramIsSetAside) {
   EXPECT_EQ(ReadStory(job).results.at("p0").worker(), "good");
 }
 
+// Its runner ends because the plan does.
+TEST_F(FailuresTest, AWorkerWhoseLeasesAreCancelledIsNotSetAside) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  for (int i = 0; i < 3; ++i) {
+    const Submission job = queue_.Submit(MakeJob(1));
+    ASSERT_THAT(a.leases(), SizeIs(i + 1));
+    queue_.Cancel(job.id);
+    EXPECT_THAT(a.cancelled(), SizeIs(i + 1));
+    a.Finish("the lease was cancelled");
+    EXPECT_EQ(queue_.Workers()[0].state(), v1::WorkerSummary::IDLE);
+  }
+}
+
 // XLA ends a process whose flags it does not know: no other worker would fare
 // better, and this one is well.
 TEST_F(FailuresTest, FlagsThatEndARunnerAreTheRequestsFault) {

@@ -10,6 +10,7 @@
 #include "base/log/log.h"
 #include "coordinator/jobs/check_result.h"
 #include "coordinator/jobs/job_queue.h"
+#include "profiledb/store/text.h"
 
 namespace meshwright::jobs {
 namespace {
@@ -243,7 +244,7 @@ void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
   v1::JobProgram& state = job.programs[job.by_key.at(result.key())];
   state.set_state(v1::JobProgram::DONE);
   state.set_outcome(result.outcome());
-  state.set_reason(result.reason());
+  state.set_reason(store::MendText(result.reason().substr(0, kMaxLogBytes)));
   if (!result.worker().empty()) state.set_worker(result.worker());
   if (result.outcome() != v1::MEASURED && result.outcome() != v1::PRUNED) {
     ++job.failed;
@@ -303,9 +304,12 @@ void JobQueue::EndLease(Lease& lease, const std::string& reason,
   base::Failpoint("lease.ended");
   lease.is_over = true;
   CorrectCharge(lease);
-  // Of a gang, the one that holds it up is blamed (BreakGang).
+  Job* const job = Find(lease.job);
+  // Of a gang, the one that holds it up is blamed (BreakGang). Nobody is where
+  // the lease was cancelled.
   const bool is_barren = !lease.gang.has_value() && lease.results == 0 &&
-                         !lease.has_started && !lease.chunk.programs.empty();
+                         !lease.has_started && job != nullptr &&
+                         HasWanted(*job, lease.chunk);
   if (is_barren && (ending == Ending::kLost || ending == Ending::kFailed)) {
     standings_.AddBarren(lease.worker_name, reason, clock_->Now());
   }
@@ -315,7 +319,6 @@ void JobQueue::EndLease(Lease& lease, const std::string& reason,
     if (worker->second.running == lease.id) worker->second.running.reset();
     NoteWorker(lease.worker);
   }
-  Job* const job = Find(lease.job);
   if (job != nullptr) job->leases.erase(lease.id);
   PutBack(lease, reason, ending);
   FinishIfRetired(lease.job);

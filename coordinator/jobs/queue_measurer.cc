@@ -33,11 +33,15 @@ absl::Status QueueMeasurer::Run(const v1::RunnerRequest& request,
                                 const OnResult& on_result,
                                 const OnStarted& on_started,
                                 const OnCompared& on_compared) {
-  const Submission job = queue_->Submit({request, described_, origin_});
-  const std::stop_callback cancel(stop_,
-                                  [this, &job] { queue_->LetGo(job.id); });
+  // Whoever sees a lease of the job may stop the run: it listens before.
+  const JobId id = queue_->NewJobId();
+  const std::stop_callback cancel(stop_, [this, id] { queue_->LetGo(id); });
   const std::stop_callback retire(give_way_,
-                                  [this, &job] { queue_->Retire(job.id); });
+                                  [this, id] { queue_->Retire(id); });
+  const Submission job = queue_->Submit({request, described_, origin_, id});
+  // Those that came before the job was there.
+  if (stop_.stop_requested()) queue_->LetGo(id);
+  if (give_way_.stop_requested()) queue_->Retire(id);
   while (true) {
     const JobEvent event = job.events->Next();
     if (const auto* done = std::get_if<JobDone>(&event)) return done->status;
