@@ -3,6 +3,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -179,10 +180,14 @@ Check CheckCoordinator(const std::string& address,
     return {"coordinator", State::kFail,
             std::string(workers.status().message()), "restart the coordinator"};
   }
-  return {"coordinator",
-          workers->workers_size() == 0 ? State::kWarn : State::kOk,
-          absl::StrCat(address, " with ", workers->workers_size(), " workers"),
-          workers->workers_size() == 0 ? "start a worker" : ""};
+  const auto attached =
+      std::count_if(workers->workers().begin(), workers->workers().end(),
+                    [](const v1::WorkerSummary& worker) {
+                      return worker.state() != v1::WorkerSummary::AWAY;
+                    });
+  return {"coordinator", attached == 0 ? State::kWarn : State::kOk,
+          absl::StrCat(address, " with ", attached, " workers"),
+          attached == 0 ? "start a worker" : ""};
 }
 
 Check CheckProcessors() {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -148,7 +149,11 @@ absl::Status Gathering::Call(const std::string& address,
     }
     ASSIGN_OR_RETURN(const v1::ListWorkersResponse workers,
                      client->ListWorkers());
-    attached = workers.workers_size();
+    attached = static_cast<int>(
+        std::count_if(workers.workers().begin(), workers.workers().end(),
+                      [](const v1::WorkerSummary& worker) {
+                        return worker.state() != v1::WorkerSummary::AWAY;
+                      }));
   }
   return absl::OkStatus();
 }

@@ -1,9 +1,10 @@
-// profiles export|import|gc|verify, and store backup|migrate.
+// profiles export|import|gc|verify, and store audit|backup|migrate.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -60,6 +61,11 @@ struct VerifyFlags {
 struct BackupFlags {
   std::string file;
   StoreAddress address;
+};
+
+struct AuditFlags {
+  int limit = 100;
+  std::string store;
 };
 
 struct MigrateFlags {
@@ -348,6 +354,57 @@ absl::Status Migrate(const Context& context, const MigrateFlags& flags) {
   return absl::OkStatus();
 }
 
+// ---- audit
+
+nlohmann::ordered_json AuditJson(const store::AuditRow& row) {
+  nlohmann::ordered_json json;
+  json["number"] = row.number;
+  json["time"] =
+      absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", row.when, absl::UTCTimeZone());
+  json["coordinator"] = row.coordinator;
+  json["who"] = row.who;
+  json["peer"] = row.peer;
+  json["what"] = row.what;
+  json["object"] = row.object;
+  json["outcome"] = row.outcome;
+  json["reason"] = row.reason;
+  json["left_out"] = row.left_out;
+  return json;
+}
+
+absl::Status ListAudit(const Context& context, const AuditFlags& flags) {
+  ASSIGN_OR_RETURN(const std::string path, FindStorePath(flags.store));
+  RETURN_IF_ERROR(store::CheckStoreExists(path));
+  ASSIGN_OR_RETURN(const auto plans, OpenPlans(path));
+  ASSIGN_OR_RETURN(const std::vector<store::AuditRow> found,
+                   plans->ReadNewestAudit(flags.limit));
+  nlohmann::ordered_json json;
+  json["entries"] = nlohmann::ordered_json::array();
+  std::vector<TableRow> rows;
+  for (const store::AuditRow& row : found) {
+    json["entries"].push_back(AuditJson(row));
+    rows.push_back(
+        {absl::FormatTime("%Y-%m-%d %H:%M:%S", row.when, absl::UTCTimeZone()),
+         row.coordinator, row.who.empty() ? row.peer : row.who,
+         row.what.substr(row.what.rfind('/') + 1), row.object,
+         row.reason.empty() ? row.outcome
+                            : absl::StrCat(row.outcome, ": ", row.reason)});
+  }
+  if (context.json) {
+    *context.out << json.dump(2) << "\n";
+    return absl::OkStatus();
+  }
+  *context.out << (rows.empty() ? "nothing was done or refused so far\n"
+                                : FormatTable({{"time (UTC)", Align::kLeft},
+                                               {"coordinator", Align::kLeft},
+                                               {"who", Align::kLeft},
+                                               {"what", Align::kLeft},
+                                               {"object", Align::kLeft},
+                                               {"outcome", Align::kLeft}},
+                                              rows));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
@@ -397,8 +454,19 @@ void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
 
 void AddStoreVerb(CLI::App& app, Context& context) {
   CLI::App* const parent =
-      app.add_subcommand("store", "copy a whole profile store");
+      app.add_subcommand("store",
+                         "copy a whole profile store, or read its "
+                         "audit log");
   parent->require_subcommand(0, 1);
+  const auto [audit, audit_flags] =
+      AddVerb(*parent, context, "audit",
+              "list what was done and refused, by all coordinators of a store",
+              ListAudit);
+  audit->add_option("--limit", audit_flags->limit, "the newest so many entries")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  AddStoreFlag(*audit, audit_flags->store);
+
   const auto [backup, backup_flags] =
       AddVerb(*parent, context, "backup",
               "copy a store to a new file, while it is in use", BackUp);

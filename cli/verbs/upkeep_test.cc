@@ -226,6 +226,37 @@ TEST_F(UpkeepTest, DamageIsNamedAndFails) {
             "no row is damaged\n");
 }
 
+TEST_F(UpkeepTest, TheAuditLogIsRead) {
+  EXPECT_EQ(Command({"store", "audit", "--store", store_}).out,
+            "nothing was done or refused so far\n");
+  const auto plans = OpenPlans(store_);
+  ASSERT_TRUE(plans.ok()) << plans.status();
+  std::vector<store::AuditRow> rows(3);
+  for (int i = 0; i < 3; ++i) {
+    rows[i].when = absl::FromUnixSeconds(1'000'000 + i);
+    rows[i].coordinator = "a:1";
+    rows[i].who = "token:1a";
+    rows[i].what = "/meshwright.v1.Plans/Cancel";
+    rows[i].object = absl::StrCat("plan-", i);
+    rows[i].outcome = "admitted";
+  }
+  rows[2].outcome = "NOT_FOUND";
+  rows[2].reason = "there is no plan-2";
+  ASSERT_TRUE((*plans)->RecordAudit(rows).ok());
+  const auto json = Json({"store", "audit", "--store", store_});
+  ASSERT_EQ(json["entries"].size(), 3u);
+  EXPECT_EQ(json["entries"][0]["object"], "plan-0");
+  EXPECT_EQ(json["entries"][0]["time"], "1970-01-12T13:46:40.000000Z");
+  EXPECT_EQ(json["entries"][2]["reason"], "there is no plan-2");
+  const Outcome newest =
+      Command({"store", "audit", "--limit", "1", "--store", store_});
+  EXPECT_EQ(newest.status, 0) << newest.err;
+  EXPECT_THAT(newest.out,
+              HasSubstr("1970-01-12 13:46:42  a:1          token:1a  Cancel  "
+                        "plan-2  NOT_FOUND: there is no plan-2\n"));
+  EXPECT_THAT(newest.out, testing::Not(HasSubstr("plan-1")));
+}
+
 TEST_F(UpkeepTest, BadInputIsOneSentence) {
   const std::string none = folder_ + "/none.db";
   for (const std::vector<std::string>& words :
@@ -233,6 +264,7 @@ TEST_F(UpkeepTest, BadInputIsOneSentence) {
            {"profiles", "export", file_, "--store", none},
            {"profiles", "gc", "--max-age-days", "1", "--store", none},
            {"profiles", "verify", "--store", none},
+           {"store", "audit", "--store", none},
            {"store", "backup", file_, "--store", none},
            {"store", "migrate", none, other_}}) {
     ExpectRefused(words, "there is no store " + none);

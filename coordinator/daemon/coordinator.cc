@@ -16,6 +16,7 @@
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
+#include "coordinator/audit/stored_audit_log.h"
 #include "coordinator/dashboard/dashboard.h"
 #include "coordinator/dashboard/prediction_log.h"
 #include "coordinator/jobs/queue_measurer.h"
@@ -129,6 +130,7 @@ struct Coordinator::Server {
   // Null: no other coordinator works on the store.
   std::unique_ptr<plans::Leadership> leadership;
   store::Epoch led;  // the epoch that the runner leads in; zero: it follows
+  std::unique_ptr<audit::StoredAuditLog> audit;  // null: no rows are kept
   std::unique_ptr<security::Guard> guard;
   base::ThreadPool calls{kMaxCalls};
   std::unique_ptr<grpc::Service> planning;
@@ -182,9 +184,20 @@ absl::Status Coordinator::Start() {
   const std::string& wanted = server_->dependencies.listen_address;
   const Dependencies& given = server_->dependencies;
   RETURN_IF_ERROR(service::CheckListenAddress(wanted));
-  ASSIGN_OR_RETURN(server_->guard,
-                   security::Guard::Open(
-                       {given.clock, given.security.token_file, given.audit}));
+  security::AuditLog* log = given.audit;
+  const std::string& name =
+      given.advertised_address.empty() ? wanted : given.advertised_address;
+  if (given.audit != nullptr && given.plans != nullptr) {
+    server_->audit = std::make_unique<audit::StoredAuditLog>(
+        audit::StoredAuditLog::Options{.plans = given.plans,
+                                       .other = given.audit,
+                                       .coordinator = name,
+                                       .clock = given.clock});
+    log = server_->audit.get();
+  }
+  ASSIGN_OR_RETURN(
+      server_->guard,
+      security::Guard::Open({given.clock, given.security.token_file, log}));
   const security::Guard* const guard = server_->guard.get();
   ASSIGN_OR_RETURN(const auto credentials,
                    service::MakeServerCredentials(wanted, given.security, guard,
@@ -209,7 +222,8 @@ absl::Status Coordinator::Start() {
       .measurements = &server_->measurements,
       .computations = &server_->computations,
       .profiles = given.profiles,
-      .clock = given.clock};
+      .clock = given.clock,
+      .name = server_->audit != nullptr ? name : ""};
   server_->planning = service::NewPlanningService(context);
   server_->resharding = service::NewReshardingService(context);
   server_->plans = service::NewPlansService(context, given.questions);

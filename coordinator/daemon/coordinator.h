@@ -71,7 +71,9 @@ class Coordinator {
     // A second address, for this process alone (unix:PATH in a folder of its
     // own); empty: none. It asks for tokens as the first does.
     std::string local_address;
-    security::AuditLog* audit = nullptr;  // null: none
+    // Null: none. Where there is a store of plans, it has the entries as rows,
+    // too (coordinator/audit/stored_audit_log.h).
+    security::AuditLog* audit = nullptr;
     // Counts what happens, and where Prometheus reads it (HOST:PORT); null and
     // empty: neither.
     metrics::Figures* figures = nullptr;

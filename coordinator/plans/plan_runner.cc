@@ -109,6 +109,8 @@ class PlanRunner::Progress {
 
 PlanRunner::PlanRunner(Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
+      worker_rows_(dependencies_.plans, dependencies_.clock,
+                   dependencies_.steady),
       turns_(dependencies_.options.turns),
       threads_(std::make_unique<base::ThreadPool>(
           dependencies_.options.turns.look_ups +
@@ -140,6 +142,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
                      dependencies_.plans->ListOrders());
     dependencies_.queue->SetOrders(orders);
   }
+  RETURN_IF_ERROR(worker_rows_.Begin(epoch));
   std::vector<store::PlanId> ids;
   RETURN_IF_ERROR(store::ForEachPlan(
       *dependencies_.plans, {.states = store::ListUnfinishedStates()},
@@ -178,7 +181,19 @@ absl::StatusOr<v1::WorkerSummary> PlanRunner::Order(
   return worker;
 }
 
+std::vector<v1::WorkerSummary> PlanRunner::ListWorkers() const {
+  return worker_rows_.AddMissing(dependencies_.queue->Workers());
+}
+
+void PlanRunner::SaveWorkers() {
+  const absl::Status saved = worker_rows_.Save(dependencies_.queue->Workers());
+  if (!saved.ok()) {
+    base::LogWarning("workers: their rows are not written: ", saved.message());
+  }
+}
+
 void PlanRunner::Follow() {
+  worker_rows_.End();
   base::MutexLock lock(&mutex_);
   leads_ = false;
   turns_.Clear();
@@ -229,6 +244,7 @@ void PlanRunner::Stop() {
   if (threads_ == nullptr) return;
   threads_->Join();
   threads_.reset();
+  SaveWorkers();  // those that left are not awaited
 }
 
 bool PlanRunner::Drain(absl::Duration timeout) {
@@ -445,6 +461,7 @@ void PlanRunner::Tick() {
     }
   }
   for (const store::PlanId id : ready) Post(id);
+  if (worker_rows_.IsDue()) SaveWorkers();
 }
 
 void PlanRunner::Post(store::PlanId id) {

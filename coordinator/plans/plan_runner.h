@@ -45,6 +45,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -59,6 +60,7 @@
 #include "coordinator/plans/plan_function.h"
 #include "coordinator/plans/plan_measurer.h"
 #include "coordinator/plans/turns.h"
+#include "coordinator/plans/worker_rows.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plans.pb.h"
@@ -124,11 +126,16 @@ class PlanRunner {
   // this coordinator ends.
   absl::StatusOr<v1::WorkerSummary> Order(const v1::WorkerOrder& order);
 
+  // The attached workers, and those of the coordinator before this one that are
+  // not back.
+  std::vector<v1::WorkerSummary> ListWorkers() const;
+
   // kUnavailable where it is not clear which devices the plan would be for.
   absl::StatusOr<v1::CoverageReport> Cover(const v1::CoverageRequest& request);
 
   // Wakes suspended plans whose devices are there, and plans that were put
-  // aside; ends those whose deadline has passed. About once a second.
+  // aside; ends those whose deadline has passed. Writes the rows of workers.
+  // About once a second.
   void Tick();
   // Runs the plans that other coordinators took; about once a second.
   absl::Status TakeSubmitted();
@@ -163,6 +170,7 @@ class PlanRunner {
   absl::StatusOr<v1::PlanRecord> EndFromOutside(store::PlanId id,
                                                 v1::PlanUpdate end);
   void EndOverdue(store::PlanId id);
+  void SaveWorkers();
   void Run(store::PlanId id);
   absl::StatusOr<v1::Plan> CallPlanFunction(const v1::PlanRecord& record,
                                             store::PlanId id,
@@ -183,6 +191,7 @@ class PlanRunner {
   const Dependencies dependencies_;
   PlanFeed feed_;
   jobs::InFlight in_flight_;
+  WorkerRows worker_rows_;
 
   // Held while an order goes to the queue and the store, so that the last one
   // of a worker is the same in both.

@@ -27,6 +27,7 @@ struct AuditEntry {
   std::string outcome;      // "admitted", or the code of a refusal
   std::string reason;       // of a refusal
   std::string object = {};  // "plan-7", a worker or job; empty: none is named
+  bool is_stored = false;   // the store has it, with the change that it is of
 };
 
 class AuditLog {

@@ -159,14 +159,21 @@ std::vector<Quota> Guard::ListQuotas() const {
   return quotas;
 }
 
-void Guard::Record(const Call& call, const std::string& who,
-                   const absl::Status& outcome,
-                   const std::string& object) const {
-  if (options_.audit == nullptr) return;
-  options_.audit->Record(
-      {options_.clock->Now(), who, call.peer, call.path,
-       outcome.ok() ? kAdmitted : absl::StatusCodeToString(outcome.code()),
-       std::string(outcome.message()), object});
+AuditEntry Guard::MakeEntry(const Call& call, const std::string& who,
+                            const absl::Status& outcome,
+                            const std::string& object) const {
+  return {.when = options_.clock->Now(),
+          .who = who,
+          .peer = call.peer,
+          .what = call.path,
+          .outcome = outcome.ok() ? kAdmitted
+                                  : absl::StatusCodeToString(outcome.code()),
+          .reason = std::string(outcome.message()),
+          .object = object};
+}
+
+void Guard::Record(const AuditEntry& entry) const {
+  if (options_.audit != nullptr) options_.audit->Record(entry);
 }
 
 }  // namespace meshwright::security

@@ -71,10 +71,17 @@ class Guard {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Of the namespaces that have one, by name.
   std::vector<Quota> ListQuotas() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Writes what was done of `object` to the audit log, if there is one.
+  // Of what was done of `object`, now.
+  AuditEntry MakeEntry(const Call& call, const std::string& who,
+                       const absl::Status& outcome,
+                       const std::string& object = "") const;
+  // Writes it to the audit log, if there is one.
+  void Record(const AuditEntry& entry) const;
   void Record(const Call& call, const std::string& who,
               const absl::Status& outcome,
-              const std::string& object = "") const;
+              const std::string& object = "") const {
+    Record(MakeEntry(call, who, outcome, object));
+  }
   // The same of a call that was admitted, unless it only reads.
   void RecordAdmitted(const Call& call) const;
 

@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
+#include "coordinator/audit/audited_change.h"
 #include "coordinator/service/file_call.h"
 #include "coordinator/service/quota_report.h"
 #include "coordinator/service/server_credentials.h"
@@ -203,8 +204,12 @@ class AdminService : public v1::Admin::CallbackService {
         [this, order, call = DescribeCall(*context, path)]()
             -> absl::StatusOr<v1::WorkerSummary> {
           RETURN_IF_ERROR(plans::CheckHoldsWorkers(context_.leadership));
+          const auto caller = context_.guard->Identify(call);
+          audit::AuditedChange deed(*context_.guard, context_.name, call,
+                                    caller.ok() ? caller->id : "",
+                                    order.worker());
           auto ordered = context_.runner->Order(order);
-          Record(call, ordered.status(), order.worker());
+          deed.Record(ordered.status());
           return ordered;
         });
   }

@@ -9,6 +9,7 @@
 #include "base/log/log_context.h"
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
+#include "coordinator/audit/audited_change.h"
 #include "coordinator/jobs/device_record.h"
 #include "coordinator/jobs/progress.h"
 #include "coordinator/jobs/queue_measurer.h"
@@ -60,11 +61,13 @@ class PlanningService : public v1::Planning::CallbackService {
           *submission.mutable_request() = *request;
           const v1::SubmitPlanRequest named =
               SubmitAs(caller, call.peer, submission);
-          ASSIGN_OR_RETURN(
-              const v1::PlanRecord record,
-              context_.runner->Submit(named, trace,
-                                      FindPlanQuota(*context_.guard, named)));
-          return store::ParsePlanId(record.id());
+          audit::AuditedChange deed(*context_.guard, context_.name, call,
+                                    caller.id);
+          const absl::StatusOr<v1::PlanRecord> record = context_.runner->Submit(
+              named, trace, FindPlanQuota(*context_.guard, named));
+          deed.Record(record.status(), record.ok() ? record->id() : "");
+          RETURN_IF_ERROR(record.status());
+          return store::ParsePlanId(record->id());
         },
         [guard = context_.guard, call] { return guard->MayGoOn(call); },
         /*after=*/0);
@@ -197,7 +200,7 @@ grpc::ServerUnaryReactor* PlanningService::ListWorkers(
     v1::ListWorkersResponse* response) {
   const absl::Status status = plans::CheckHoldsWorkers(context_.leadership);
   if (status.ok()) {
-    for (v1::WorkerSummary& worker : context_.queue->Workers()) {
+    for (v1::WorkerSummary& worker : context_.runner->ListWorkers()) {
       *response->add_workers() = std::move(worker);
     }
   }

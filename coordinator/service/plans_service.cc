@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log/log_context.h"
 #include "base/status_macros.h"
+#include "coordinator/audit/audited_change.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/plans/outgoing_files.h"
 #include "coordinator/security/xla_flags.h"
@@ -52,10 +53,11 @@ class PlansService : public v1::Plans::CallbackService {
               security::CheckXlaFlags(request->request().xla_flags()));
           const v1::SubmitPlanRequest named =
               SubmitAs(caller, call.peer, *request);
+          audit::AuditedChange deed(*guard_, context_.name, call, caller.id);
           absl::StatusOr<v1::PlanRecord> submitted =
               runner_->Submit(named, trace, FindPlanQuota(*guard_, named));
-          guard_->Record(call, caller.id, submitted.status(),
-                         submitted.ok() ? submitted->id() : "");
+          deed.Record(submitted.status(),
+                      submitted.ok() ? submitted->id() : "");
           return submitted;
         });
   }
@@ -94,14 +96,23 @@ class PlansService : public v1::Plans::CallbackService {
                            guard_->Identify(call));
           ASSIGN_OR_RETURN(const v1::PlanRecord plan,
                            FindPlan(call, request->id()));
-          const absl::Status may_end = CheckMayEnd(caller, plan);
-          guard_->Record(call, caller.id, may_end, plan.id());
-          RETURN_IF_ERROR(may_end);
           ASSIGN_OR_RETURN(const store::PlanId id,
                            store::ParsePlanId(plan.id()));
-          return runner_->Cancel(
-              id, absl::StrCat("cancelled by ",
-                               caller.id.empty() ? call.peer : caller.id));
+          audit::AuditedChange deed(*guard_, context_.name, call, caller.id,
+                                    plan.id());
+          const auto end = [&]() -> absl::StatusOr<v1::PlanRecord> {
+            RETURN_IF_ERROR(CheckMayEnd(caller, plan));
+            if (!store::HasEnded(plan.state())) {
+              RETURN_IF_ERROR(
+                  plans::CheckLeads(context_.leadership, "ends plans"));
+            }
+            return runner_->Cancel(
+                id, absl::StrCat("cancelled by ",
+                                 caller.id.empty() ? call.peer : caller.id));
+          };
+          absl::StatusOr<v1::PlanRecord> ended = end();
+          deed.Record(ended.status());
+          return ended;
         });
   }
 

@@ -5,6 +5,7 @@
 #define MESHWRIGHT_COORDINATOR_SERVICE_SERVICE_CONTEXT_H_
 
 #include <atomic>
+#include <string>
 
 #include "base/clock.h"
 #include "base/thread_pool.h"
@@ -34,6 +35,7 @@ struct ServiceContext {
   CallSlots* computations = nullptr;  // of others that take long
   store::ProfileStore* profiles = nullptr;  // has the modules that were put
   const base::Clock* clock = nullptr;
+  std::string name;  // as rows of the audit log name it; empty: it keeps none
 };
 
 }  // namespace meshwright::service

@@ -54,12 +54,14 @@ LAYERS = {
         "base", "coordinator/explain", "coordinator/launch",
         "coordinator/planning", "coordinator/plans", "coordinator/stages",
         "coordinator/validation", "profiledb/store"),
+    "coordinator/audit": (
+        "base", "base/log", "coordinator/security", "profiledb/store"),
     "coordinator/client": (
         "base", "base/rpc", "proto/v1", "coordinator/jobs",
         "coordinator/plans"),
     "coordinator/daemon": (
-        "base", "base/log", "base/rpc", "coordinator/dashboard",
-        "coordinator/jobs",
+        "base", "base/log", "base/rpc", "coordinator/audit",
+        "coordinator/dashboard", "coordinator/jobs",
         "coordinator/metrics", "coordinator/plans", "coordinator/resharding",
         "coordinator/security", "coordinator/service", "profiledb/store"),
     "coordinator/dashboard": (
@@ -165,9 +167,10 @@ LAYERS = {
         "coordinator/problem", "coordinator/segmenter", "coordinator/space",
         "planner/problem", "planner/search"),
     "coordinator/service": (
-        "base", "base/log", "base/rpc", "proto/v1", "coordinator/jobs",
-        "coordinator/plans", "coordinator/resharding", "coordinator/security",
-        "planner/reshard", "profiledb/store", "profiledb/upkeep"),
+        "base", "base/log", "base/rpc", "proto/v1", "coordinator/audit",
+        "coordinator/jobs", "coordinator/plans", "coordinator/resharding",
+        "coordinator/security", "planner/reshard", "profiledb/store",
+        "profiledb/upkeep"),
     "coordinator/space": (
         "base", "proto/v1", "coordinator/segmenter",
         "coordinator/space/annotation", "coordinator/space/configurations",

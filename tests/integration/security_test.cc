@@ -5,6 +5,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
@@ -403,6 +404,13 @@ TEST_F(SecurityTest, APlanOutlivesTheTokenThatSubmittedIt) {
   const auto plan = (*client)->SubmitPlan(request);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(audit_.entries().back().object, plan->id());
+  // Written with the plan.
+  const std::vector<store::AuditRow> rows = *plans_.ReadAudit(0, 99);
+  EXPECT_EQ(std::count_if(rows.begin(), rows.end(),
+                          [&](const store::AuditRow& row) {
+                            return row.object == plan->id();
+                          }),
+            1);
   clock_.Advance(absl::Hours(2));
   const absl::Status late = (*client)->GetPlan(plan->id()).status();
   EXPECT_TRUE(absl::IsUnauthenticated(late)) << late;

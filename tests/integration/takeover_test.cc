@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -73,9 +74,11 @@ class TakeoverTest : public testing::Test {
     if (worker_ != nullptr) worker_->Stop();
   }
 
+  // Whether it is attached there.
   bool HasWorker(int coordinator) {
     const auto workers = clients_[coordinator]->ListWorkers();
-    return workers.ok() && workers->workers_size() == 1;
+    return workers.ok() && workers->workers_size() == 1 &&
+           workers->workers(0).state() != v1::WorkerSummary::AWAY;
   }
   // Whether who asks a follower for workers hears, within a moment, whom to
   // ask.
@@ -156,6 +159,8 @@ TEST_F(TakeoverTest, AnotherGoesOnWhenTheLeaderIsKilled) {
   batches_.AwaitHeld();
   const absl::Status elsewhere = clients_[1]->CancelPlan(id).status();
   EXPECT_TRUE(absl::IsUnavailable(elsewhere)) << elsewhere;
+  EXPECT_TRUE(absl::StrContains(elsewhere.message(), addresses_[0]))
+      << elsewhere;
 
   coordinators_[0]->Signal(SIGKILL);
   EXPECT_EQ(coordinators_[0]->Wait(), -SIGKILL);
@@ -171,6 +176,36 @@ TEST_F(TakeoverTest, AnotherGoesOnWhenTheLeaderIsKilled) {
   const auto plan = clients_[1]->GetPlan(id);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->state(), v1::DONE);
+}
+
+TEST_F(TakeoverTest, TheNextLeaderNamesTheWorkerThatIsToComeBack) {
+  int leader = -1;
+  AwaitLeader({0, 1, 2}, &leader);
+  ASSERT_EQ(leader, 0);
+  const absl::Time began = absl::Now();
+  while (server_->Query(url_, "SELECT COUNT(*) FROM workers") != 1) {
+    ASSERT_LT(absl::Now() - began, absl::Minutes(1));
+    absl::SleepFor(kBetweenLooks);
+  }
+  coordinators_[0]->Signal(SIGKILL);
+  EXPECT_EQ(coordinators_[0]->Wait(), -SIGKILL);
+  worker_->Stop();  // nobody leads, to whom it could say so
+  std::optional<v1::WorkerSummary> known;
+  while (!known.has_value()) {
+    ASSERT_LT(absl::Now() - began, absl::Minutes(1));
+    for (const int candidate : {1, 2}) {
+      const auto workers = clients_[candidate]->ListWorkers();
+      if (workers.ok() && workers->workers_size() > 0) {
+        known = workers->workers(0);
+      }
+    }
+    absl::SleepFor(kBetweenLooks);
+  }
+  EXPECT_EQ(known->id(), "words");
+  EXPECT_EQ(known->host(), "here");
+  EXPECT_EQ(known->device_count(), 2);
+  EXPECT_EQ(known->state(), v1::WorkerSummary::AWAY);
+  EXPECT_TRUE(absl::StrContains(known->reason(), "has not come back"));
 }
 
 TEST_F(TakeoverTest, OneWithAWorkerOfItsOwnDoesNotFollow) {

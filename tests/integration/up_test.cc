@@ -178,7 +178,12 @@ TEST_F(UpTest, AWorkerProcessJoinsAndDrains) {
   ASSERT_TRUE(client.ok()) << client.status();
   const auto attached = [&] {
     const auto workers = (*client)->ListWorkers();
-    return workers.ok() ? workers->workers_size() : -1;
+    int count = 0;
+    if (!workers.ok()) return -1;
+    for (const v1::WorkerSummary& it : workers->workers()) {
+      if (it.state() != v1::WorkerSummary::AWAY) ++count;
+    }
+    return count;
   };
   while (attached() != 2) std::this_thread::yield();
   worker.Signal(SIGTERM);
@@ -188,8 +193,12 @@ TEST_F(UpTest, AWorkerProcessJoinsAndDrains) {
 
 TEST_F(UpTest, ACoordinatorAloneTakesWorkersThatCome) {
   const std::string socket = "unix:" + testing::TempDir() + "/up_test.socket";
+  const std::string store = testing::TempDir() + "/up_test_alone.db";
+  for (const char* end : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(store + end);
+  }
   Process coordinator({"meshwright-coordinator", "--json", "--listen", socket,
-                       "--store", testing::TempDir() + "/up_test_alone.db"});
+                       "--store", store});
   ASSERT_EQ(ReadAddress(coordinator), socket) << coordinator.Errors();
   const auto client = PlanningClient::Connect(socket);
   ASSERT_TRUE(client.ok()) << client.status();
