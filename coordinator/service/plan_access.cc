@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kDefaultPage = 100;
 constexpr int kMaxPage = 1000;
+constexpr size_t kMaxPageBytes = 8 << 20;  // or one plan
 
 bool MayDoAll(const security::Caller& caller) {
   return caller.id.empty() ||
@@ -80,7 +81,13 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
     page.pop_back();
     response.set_next_page_token(page.back().id());
   }
+  size_t bytes = 0;
   for (v1::PlanRecord& record : page) {
+    bytes += record.ByteSizeLong();
+    if (bytes > kMaxPageBytes && response.plans_size() > 0) {
+      response.set_next_page_token(response.plans().rbegin()->id());
+      break;
+    }
     *response.add_plans() = std::move(record);
   }
   return response;

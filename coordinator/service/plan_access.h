@@ -34,7 +34,8 @@ std::optional<std::vector<std::string>> SelectNamespaces(
     const security::Caller& caller, const std::string& team);
 
 // The page of the plans that the caller may see, the newest first and without
-// their plans. Errors: those of PlanStore::List and store::ParsePlanId.
+// their plans. It ends early where it would be too large for a message. Errors:
+// those of PlanStore::List and store::ParsePlanId.
 absl::StatusOr<v1::ListPlansResponse> ListPlans(
     store::PlanStore& plans, const security::Caller& caller,
     const v1::ListPlansRequest& request);

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "coordinator/service/server_limits.h"
+#include "profiledb/store/memory_plan_store.h"
 
 namespace meshwright::service {
 namespace {
@@ -86,6 +90,33 @@ TEST(PlanAccessTest, RowsAreReadInTheOwnNamespaceOrTheSharedOne) {
   EXPECT_EQ(*FindReadNamespace(kAdmin, "language"), "language");
   const absl::Status status = FindReadNamespace(kAnn, "language").status();
   EXPECT_TRUE(absl::IsPermissionDenied(status)) << status;
+}
+
+// Whatever the requests of plans are.
+TEST(PlanAccessTest, APageIsNoLargerThanAMessage) {
+  store::MemoryPlanStore plans;
+  v1::PlanRecord record;
+  record.mutable_request()->set_model_name(std::string(3 << 20, 'm'));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(plans.Add(record).ok());
+  record.mutable_request()->set_model_name(std::string(12 << 20, 'm'));
+  ASSERT_TRUE(plans.Add(record).ok());
+  std::vector<std::string> ids;
+  v1::ListPlansRequest request;
+  int pages = 0;
+  do {
+    const auto page = ListPlans(plans, kAnyone, request);
+    ASSERT_TRUE(page.ok()) << page.status();
+    EXPECT_TRUE(CheckAnswerBytes(page->ByteSizeLong()).ok());
+    for (const v1::PlanRecord& plan : page->plans()) ids.push_back(plan.id());
+    request.set_page_token(page->next_page_token());
+    ++pages;
+  } while (!request.page_token().empty());
+  EXPECT_EQ(pages, 4);
+  EXPECT_THAT(ids, ElementsAre("plan-6", "plan-5", "plan-4", "plan-3", "plan-2",
+                               "plan-1"));
+  const absl::Status large = CheckAnswerBytes(kMaximumAnswerBytes + 1);
+  EXPECT_TRUE(absl::IsResourceExhausted(large)) << large;
+  EXPECT_THAT(std::string(large.message()), HasSubstr("a smaller page"));
 }
 
 TEST(PlanAccessTest, APlanIsEndedByItsOwnerOrAnAdministrator) {

@@ -13,8 +13,9 @@
 // never on a thread of gRPC.
 // Ownership: it owns itself until OnDone; the feed, the store and `calls`
 // outlive the server.
-// Errors: those of the store and of `may_go_on`, which is asked before every
-// read; `Translate` gives the status that a stream ends with.
+// Errors: those of the store, of CheckAnswerBytes and of `may_go_on`, which is
+// asked before every read; `Translate` gives the status that a stream ends
+// with.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
 
@@ -34,6 +35,7 @@
 #include "base/thread_pool.h"
 #include "coordinator/plans/plan_feed.h"
 #include "coordinator/plans/plan_runner.h"
+#include "coordinator/service/server_limits.h"
 #include "profiledb/store/plan_updates.h"
 
 namespace meshwright::service {
@@ -172,6 +174,8 @@ class PlanWatch : public Reactor {
       last_ = update.sequence();
       Translated translated = translate_(std::move(update));
       for (Event& event : translated.events) {
+        const absl::Status fits = CheckAnswerBytes(event.ByteSizeLong());
+        if (!fits.ok()) return End(fits);
         events_.push_back(std::move(event));
       }
       if (translated.end.has_value()) end_ = std::move(translated.end);

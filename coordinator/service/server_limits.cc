@@ -7,6 +7,7 @@
 
 #include <mutex>
 
+#include "absl/strings/str_cat.h"
 #include "proto/v1/admin.grpc.pb.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/profiles.grpc.pb.h"
@@ -29,6 +30,15 @@ int WholeMilliseconds(absl::Duration duration) {
 }
 
 }  // namespace
+
+absl::Status CheckAnswerBytes(size_t bytes) {
+  if (bytes <= kMaximumAnswerBytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the answer has ", bytes, " bytes, and a message at most ",
+      kMaximumAnswerBytes,
+      "; ask for less at once: a smaller page, fewer keys, or the models of a "
+      "plan with \"meshwright plans modules\""));
+}
 
 void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder) {
   AddOwnServices();

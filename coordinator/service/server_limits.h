@@ -3,17 +3,19 @@
 //
 // Concept: a message, a connection and all buffers together have a maximum.
 // A larger message ends its call with kResourceExhausted, whichever RPC it is;
-// modules come in chunks, so that none needs more. A peer that vanished is
+// modules come in chunks, so that none needs more. So does a larger answer:
+// lists have pages, files chunks. A peer that vanished is
 // noticed by keepalive. gRPC's health service and reflection are part of every
 // server (coordinator/security/rpc_roles.h states who may call them).
 // Ownership: PrepareServer is called once for a builder, before it builds.
-// Threads: any. Errors: none.
+// Threads: any. Errors: those of CheckAnswerBytes.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_SERVER_LIMITS_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_SERVER_LIMITS_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 
 namespace grpc {
@@ -22,6 +24,13 @@ class ServerBuilder;
 }  // namespace grpc
 
 namespace meshwright::service {
+
+// Of one answer, and of one message of a stream of answers. A program that
+// workers get is as large as it is.
+inline constexpr size_t kMaximumAnswerBytes = 16 << 20;
+
+// kResourceExhausted for one that is larger, with the way out.
+absl::Status CheckAnswerBytes(size_t bytes);
 
 struct ServerLimits {
   int message_bytes = 16 << 20;  // of what comes in

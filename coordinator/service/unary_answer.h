@@ -3,7 +3,8 @@
 // Concept: gRPC's threads never wait; the work is done on `calls` and the call
 // finished there. It is a template, so that this header needs no gRPC.
 // Ownership: the request and the response live until the call is finished.
-// Errors: the work's status is the call's; without a slot, why there is none.
+// Errors: the work's status is the call's; without a slot, why there is none;
+// those of CheckAnswerBytes.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_UNARY_ANSWER_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_UNARY_ANSWER_H_
 
@@ -13,6 +14,7 @@
 #include "base/rpc/rpc_status.h"
 #include "base/thread_pool.h"
 #include "coordinator/service/call_slots.h"
+#include "coordinator/service/server_limits.h"
 
 namespace meshwright::service {
 
@@ -27,8 +29,9 @@ auto* AnswerUnary(base::ThreadPool* calls, Context* context, Response* response,
       base::FinishCall(reactor, made.status());
       return;
     }
-    *response = *std::move(made);
-    base::FinishCall(reactor, absl::OkStatus());
+    const absl::Status fits = CheckAnswerBytes(made->ByteSizeLong());
+    if (fits.ok()) *response = *std::move(made);
+    base::FinishCall(reactor, fits);
   });
   return reactor;
 }

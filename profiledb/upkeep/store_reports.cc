@@ -1,6 +1,8 @@
 #include "profiledb/upkeep/store_reports.h"
 
+#include <algorithm>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -9,6 +11,7 @@
 #include "base/status_macros.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/store/plan_updates.h"
+#include "profiledb/store/text.h"
 
 namespace meshwright::store {
 namespace {
@@ -24,6 +27,11 @@ v1::QuarantinedProgram::State ReportState(QuarantineState state) {
   }
   return v1::QuarantinedProgram::STATE_UNSPECIFIED;
 }
+
+// Of the logs of a report together, and of the reasons; an entry has an equal
+// part, or kMinimumPart.
+constexpr size_t kMaximumTexts = 6 << 20;
+constexpr size_t kMinimumPart = 512;
 
 v1::KeptMeasurement ReportKept(const KeptRow& row) {
   v1::KeptMeasurement kept;
@@ -71,13 +79,16 @@ absl::StatusOr<v1::StoreReport> ReportStore(ProfileStore& store) {
 absl::StatusOr<v1::QuarantineReport> ReportQuarantine(ProfileStore& store) {
   ASSIGN_OR_RETURN(const auto entries, store.ListQuarantine());
   v1::QuarantineReport report;
+  const size_t part = std::max(
+      kMaximumTexts / std::max<size_t>(entries.size(), 1), kMinimumPart);
   for (const QuarantineEntry& entry : entries) {
     v1::QuarantinedProgram& it = *report.add_programs();
     it.set_key(entry.key);
     it.set_state(ReportState(entry.state));
     it.set_crashes(entry.crashes);
-    it.set_reason(entry.reason);
-    it.set_log(entry.log);
+    const size_t skipped = entry.log.size() - std::min(entry.log.size(), part);
+    it.set_reason(MendText(std::string_view(entry.reason).substr(0, part)));
+    it.set_log(MendText(std::string_view(entry.log).substr(skipped)));
     it.set_has_program(entry.has_program);
   }
   return report;

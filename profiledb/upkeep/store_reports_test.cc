@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
@@ -37,6 +39,23 @@ TEST(StoreReportsTest, RowsAreCountedByOutcomeQualityAndMachine) {
   EXPECT_EQ(quarantine.programs(0).state(),
             v1::QuarantinedProgram::QUARANTINED);
   EXPECT_EQ(quarantine.programs(0).reason(), "it crashes");
+}
+
+TEST(StoreReportsTest, WhatProgramsPrintedFitsIntoAMessage) {
+  FakeProfileStore store;
+  constexpr int kEntries = 400;
+  const std::string log = std::string(40'000, 'x') + "the end \xff";
+  for (int i = 0; i < kEntries; ++i) {
+    const std::string key = MakeKey(std::to_string(i));
+    EXPECT_TRUE(store.Quarantine(key, 1, std::string(16'000, 'r'), log).ok());
+  }
+  const v1::QuarantineReport report = *ReportQuarantine(store);
+  ASSERT_EQ(report.programs_size(), kEntries);
+  EXPECT_LT(report.ByteSizeLong(), size_t{16} << 20);
+  for (const v1::QuarantinedProgram& it : report.programs()) {
+    EXPECT_GT(it.log().size(), 10'000u);
+    EXPECT_EQ(it.log().substr(it.log().size() - 9), "the end ?");
+  }
 }
 
 TEST(StoreReportsTest, ARowHasItsMeasurementsWhereverItIsFound) {

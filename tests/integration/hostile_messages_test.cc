@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/rpc/channel.h"
+#include "base/version.h"
 #include "coordinator/security/rpc_roles.h"
 #include "coordinator/security/token_file.h"
 #include "proto/v1/admin.pb.h"
@@ -197,6 +198,18 @@ const MethodDescriptor* FindMethod(std::string_view path) {
       absl::StrReplaceAll(name, {{"/", "."}}));
 }
 
+// Of a worker that is taken.
+std::string MakeHello() {
+  v1::WorkerMessage message;
+  v1::WorkerHello& hello = *message.mutable_hello();
+  hello.set_worker_id("hostile");
+  hello.set_platform("cpu");
+  hello.set_device_count(2);
+  hello.mutable_protocols()->set_oldest(base::kOldestWorkerProtocol);
+  hello.mutable_protocols()->set_newest(base::kWorkerProtocol);
+  return message.SerializeAsString();
+}
+
 bool Parses(const MethodDescriptor& method, const std::string& bytes) {
   const std::unique_ptr<Message> message(
       google::protobuf::MessageFactory::generated_factory()
@@ -303,6 +316,10 @@ TEST_F(HostileMessagesTest, EveryRpcAnswersThemClearlyAndKeepsNothing) {
       if (method != nullptr && method->client_streaming()) {
         for (size_t n = hostile.Below(3); n > 0; --n) {
           messages.push_back(hostile.Bytes(method));
+        }
+        // Else nobody is heard beyond a wrong Hello.
+        if (path.ends_with("/Attach") && hostile.Below(2) == 0) {
+          messages.insert(messages.begin(), MakeHello());
         }
       }
       // Streams wait for news: of workers, of plans.
