@@ -500,9 +500,8 @@ TEST_F(PlanRunnerTest, ATraceFollowsAPlanThroughARestartToItsWorker) {
     id = *store::ParsePlanId(record->id());
     Await(*first, id, {v1::WAITING});
   }
-  const auto second = NewRunner();
   SteppedWorker worker(&queue_);
-  second->Tick();
+  const auto second = NewRunner();
   worker.Serve();
   Await(*second, id, {v1::DONE});
   EXPECT_EQ(worker.context().plan, store::FormatPlanId(id));
