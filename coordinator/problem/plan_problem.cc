@@ -73,6 +73,10 @@ class ProblemBuilder {
       problem::Config config = *costs[state.configuration];
       config.transient_bytes += CountGroupTransientBytes(
           configurations[state.configuration], state.position);
+      if (IsPrologue(type)) {
+        config.persistent_bytes += config.transient_bytes;
+        config.transient_bytes = 0;
+      }
       usable.push_back(state.configuration);
       positions.push_back(state.position);
       reduced.push_back(estimation::FindReducedBytes(
@@ -87,6 +91,15 @@ class ProblemBuilder {
     }
     out_.problem.types.push_back(std::move(node_type));
     return absl::OkStatus();
+  }
+
+  // A step begins and ends with its first segment, so what that needs in
+  // between (the zeros that an embedding's gradient is added to) is there while
+  // all others run.
+  bool IsPrologue(SegmentTypeId type) const {
+    const std::vector<SegmentTypeId>& types = analysis_.type_of_segment;
+    return types.size() > 1 && types.front() == type &&
+           std::count(types.begin(), types.end(), type) == 1;
   }
 
   std::optional<problem::Config> FindCost(SegmentTypeId type, int c) const {
