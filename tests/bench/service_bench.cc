@@ -2,8 +2,10 @@
 // profiles, in one process.
 //
 //   build/release/bin/service_bench [--profiles N] [--model FILE]
+//                                   [--store postgres]
 //
-// The store is a SQLite file under $TMPDIR, removed at the end. Workers are
+// The store is a SQLite file under $TMPDIR, removed at the end, or a PostgreSQL
+// of its own, whose memory is not this process's. Workers are
 // streams over a unix socket (tests/integration/simulated_workers.h) that
 // answer at once, so what is timed is the coordinator: queue, leases, commits.
 // Look-ups are calls of Profiles.LookUp, of clients with a connection each.
@@ -44,8 +46,8 @@
 #include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/planning/plan_pipeline.h"
-#include "profiledb/sqlite/sqlite_plan_store.h"
-#include "profiledb/sqlite/sqlite_profile_store.h"
+#include "profiledb/open.h"
+#include "profiledb/postgres/testing/postgres_server.h"
 #include "profiledb/store/testing/rows.h"
 #include "tests/bench/figure.h"
 #include "tests/integration/module_upload.h"
@@ -70,6 +72,7 @@ constexpr int64_t kModuleBytes = 100'000'000;
 struct Flags {
   int profiles = 1'000'000;
   std::string model;
+  bool postgres = false;
 };
 
 void Require(const absl::Status& status) {
@@ -189,6 +192,7 @@ class Bench {
       : flags_(std::move(flags)), folder_(std::move(folder)) {}
 
   void Run() {
+    MakeStore();
     Fill();
     const double idle = ResidentMib();
     Restart();
@@ -197,7 +201,7 @@ class Bench {
     MeasureLookUps();
     {
       const integration::SimulatedWorkers workers(
-          coordinator_->address(), kWorkers, 8,
+          coordinator_->address(), {.count = kWorkers},
           [this](const v1::RunnerRequest& batch) { dispatches_.Come(batch); });
       EndQueued();
       MeasureResults();
@@ -225,6 +229,7 @@ class Bench {
   }
 
   void Upload() {
+    MakeStore();
     Start();
     std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts again
     const double before = ResidentMib();
@@ -245,13 +250,20 @@ class Bench {
   }
 
  private:
+  void MakeStore() {
+    store_ = folder_ + "/store";
+    if (!flags_.postgres) return;
+    server_ = Require(postgres::PostgresServer::Start({.is_durable = true}));
+    store_ = server_->NewStoreUrl();
+  }
   void Start() {
-    profiles_ = Require(sqlite::SqliteProfileStore::Open(folder_ + "/store"));
-    plans_ = Require(sqlite::OpenSqlitePlanStore(folder_ + "/store"));
+    profiles_ = Require(store::OpenProfileStore(store_));
+    plans_ = Require(store::OpenPlanStore(store_));
     daemon::Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
     dependencies.profiles = profiles_.get();
     dependencies.plans = plans_.get();
+    dependencies.shares_store = flags_.postgres;
     dependencies.listen_address = absl::StrCat("unix:", folder_, "/socket");
     dependencies.plan = [this](const v1::PlanRequest& request,
                                jobs::Measurer* measurer,
@@ -263,6 +275,7 @@ class Bench {
     };
     coordinator_ = std::make_unique<daemon::Coordinator>(dependencies);
     Require(coordinator_->Start());
+    Require(coordinator_->AwaitLeadership());
     client_ = Require(PlanningClient::Connect(coordinator_->address()));
   }
   void Stop() {
@@ -503,6 +516,8 @@ class Bench {
 
   const Flags flags_;
   const std::string folder_;
+  std::unique_ptr<postgres::PostgresServer> server_;
+  std::string store_;  // its path or URL
   base::SystemClock clock_;
   Dispatches dispatches_;
   std::unique_ptr<store::ProfileStore> profiles_;
@@ -553,6 +568,9 @@ int main(int argc, char** argv) {
     if (flag == "--upload") return UploadModule(argv[i + 1], argv[i + 2]);
     if (flag == "--profiles") flags.profiles = std::atoi(argv[i + 1]);
     if (flag == "--model") flags.model = argv[i + 1];
+    if (flag == "--store") {
+      flags.postgres = std::string(argv[i + 1]) == "postgres";
+    }
   }
   const auto folder = std::filesystem::temp_directory_path() /
                       absl::StrFormat("meshwright_service_bench_%d", getpid());

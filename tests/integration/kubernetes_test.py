@@ -13,17 +13,20 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import kubernetes_validate
 import yaml
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(pathlib.Path(__file__).parent), str(ROOT / "tests/docs")]
+import blocks  # noqa: E402
 from kubernetes_rules import (  # noqa: E402
     arguments, find_faults, pod_template)
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+IDLE_PAGE = ROOT / "docs" / "operating" / "idle-devices.md"
 FOLDER = ROOT / "deploy" / "kubernetes"
 OVERLAYS = sorted(it.name for it in (FOLDER / "overlays").iterdir())
 # gRPC probes are stable from 1.27 on, ReadWriteOncePod from 1.29 on.
@@ -33,11 +36,26 @@ VERSION = re.search(r"project\(meshwright VERSION (\S+)",
 PROGRAMS = pathlib.Path()
 
 
-def render(overlay: str) -> list[dict]:
-    rendered = subprocess.run(
-        ["kubectl", "kustomize", FOLDER / "overlays" / overlay], check=True,
-        capture_output=True, text=True)
+def render_folder(folder: pathlib.Path) -> list[dict]:
+    rendered = subprocess.run(["kubectl", "kustomize", folder], check=True,
+                              capture_output=True, text=True)
     return list(yaml.safe_load_all(rendered.stdout))
+
+
+def render(overlay: str) -> list[dict]:
+    return render_folder(FOLDER / "overlays" / overlay)
+
+
+def render_idle() -> list[dict]:
+    """The overlay of a page, beside a clone of this tree."""
+    overlay = next(it for it in blocks.find_blocks(IDLE_PAGE.read_text())
+                   if it.file)
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "meshwright").symlink_to(ROOT)
+        own = pathlib.Path(folder) / "own"
+        own.mkdir()
+        (own / overlay.file).write_text(overlay.text)
+        return render_folder(own)
 
 
 def find(objects: list[dict], kind: str, name: str) -> dict:
@@ -83,6 +101,20 @@ class OverlaysTest(unittest.TestCase):
                         [PROGRAMS / f"meshwright-{name}",
                          *arguments(container), "--print-config"], check=True,
                         stdout=subprocess.DEVNULL)
+
+    def test_the_overlay_of_idle_workers_adds_to_the_base(self):
+        objects = render_idle()
+        self.assertEqual(find_faults(objects, VERSION), [])
+        worker = find(objects, "DaemonSet", "worker")
+        kubernetes_validate.validate(worker, VERSIONS[0], strict=True)
+        pod = pod_template(worker)["spec"]
+        self.assertEqual(pod["priorityClassName"], "idle")
+        given = arguments(pod["containers"][0])
+        self.assertIn("--while-idle", given)
+        self.assertIn("--platform=cuda", given)
+        subprocess.run([PROGRAMS / "meshwright-worker", *given,
+                        "--print-config"], check=True,
+                       stdout=subprocess.DEVNULL)
 
     def test_overlays_differ_where_they_should(self):
         volume, postgres = render("volume"), render("postgres")

@@ -19,7 +19,7 @@ class SimulatedWorkers::Stream
     : public grpc::ClientBidiReactor<v1::WorkerMessage,
                                      v1::CoordinatorMessage> {
  public:
-  Stream(const std::string& address, int number, int devices,
+  Stream(const std::string& address, int number, const Options& options,
          const OnBatch& on_batch)
       : on_batch_(on_batch) {
     grpc::ChannelArguments arguments;
@@ -29,15 +29,19 @@ class SimulatedWorkers::Stream
         address, grpc::InsecureChannelCredentials(), arguments));
     v1::WorkerMessage message;
     v1::WorkerHello& hello = *message.mutable_hello();
-    hello.set_worker_id(absl::StrCat("worker-", number));
+    hello.set_worker_id(absl::StrCat(options.name, number));
     hello.set_host("here");
     hello.set_platform("cpu");
     hello.set_platform_version("made up 1");
     hello.set_device_kind("made up");
-    hello.set_device_count(devices);
+    hello.set_device_count(options.devices);
     hello.mutable_fingerprint()->set_platform("cpu");
     hello.mutable_fingerprint()->set_device_kind("made up");
     hello.set_session_secret(absl::StrCat("secret ", number));
+    if (!options.token.empty()) {
+      context_.AddMetadata("authorization",
+                           absl::StrCat("Bearer ", options.token));
+    }
     stub_->async()->Attach(&context_, this);
     Send(std::move(message));
     StartRead(&said_);
@@ -116,12 +120,12 @@ class SimulatedWorkers::Stream
   bool is_done_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-SimulatedWorkers::SimulatedWorkers(const std::string& address, int count,
-                                   int devices, OnBatch on_batch)
+SimulatedWorkers::SimulatedWorkers(const std::string& address,
+                                   const Options& options, OnBatch on_batch)
     : on_batch_(std::move(on_batch)) {
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < options.count; ++i) {
     streams_.push_back(
-        std::make_unique<Stream>(address, i, devices, on_batch_));
+        std::make_unique<Stream>(address, i, options, on_batch_));
   }
   heart_ = std::jthread([this] { Beat(); });
 }

@@ -28,8 +28,14 @@ class SimulatedWorkers {
   // A batch has come; called before it is answered.
   using OnBatch = std::function<void(const v1::RunnerRequest&)>;
 
-  // `count` of them, named worker-0, worker-1, ..., with `devices` each.
-  SimulatedWorkers(const std::string& address, int count, int devices,
+  // Whose names begin with `name`: worker-0, worker-1, ...
+  struct Options {
+    std::string name = "worker-";
+    int count = 1;
+    int devices = 8;    // of each
+    std::string token;  // of role work; empty: none
+  };
+  SimulatedWorkers(const std::string& address, const Options& options,
                    OnBatch on_batch);
   ~SimulatedWorkers();  // they leave
   SimulatedWorkers(const SimulatedWorkers&) = delete;

@@ -53,7 +53,11 @@ SlurmdSpoolDir={folder}/spool/%n
 SlurmdParameters=config_overrides
 KillWait=5
 ReturnToService=2
-PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+SchedulerParameters=batch_sched_delay=0,bf_interval=1
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=2 PreemptMode=OFF
+PartitionName=spare Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1
 """
 
 
@@ -136,11 +140,11 @@ class SlurmCluster:
         self._daemon(["munged", "--foreground", f"--key-file={munge}/key",
                       f"--socket={munge}/socket", f"--pid-file={munge}/pid",
                       f"--log-file={munge}/log", f"--seed-file={munge}/seed"])
-        self._await((munge / "socket").exists, "munged")
+        self.wait_until((munge / "socket").exists, "munged comes up")
         self._daemon(["slurmctld", "-D"])
         for node in self.nodes:
             self._daemon(["slurmd", "-D", "-N", node])
-        self._await(self._all_are_idle, "slurmctld and slurmd")
+        self.wait_until(self._all_are_idle, "slurmctld and slurmd come up")
 
     def _write_config(self) -> None:
         for i in range(1 + len(self.nodes)):
@@ -169,16 +173,17 @@ class SlurmCluster:
                                  stderr=log, env=self.environment))
 
     def _all_are_idle(self) -> bool:
-        shown = self.run(["sinfo", "--noheader", "--Node", "--format", "%T"],
+        shown = self.run(["sinfo", "--noheader", "--Node", "--partition", "main",
+                          "--format", "%T"],
                          check=False)
         return shown.stdout.split() == ["idle"] * len(self.nodes)
 
-    def _await(self, is_so, what: str) -> None:
+    def wait_until(self, is_so, what: str) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
         while not is_so():
             dead = [it for it in self._daemons if it.poll() is not None]
             if dead or time.monotonic() > end:
-                raise RuntimeError(f"{what} did not come up:\n{self.logs()}")
+                raise RuntimeError(f"{what}: not in time:\n{self.logs()}")
             time.sleep(0.05)
 
     def logs(self) -> str:

@@ -10,6 +10,7 @@ import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import unittest
 
@@ -21,7 +22,10 @@ import blocks
 
 PAGE = ROOT / "docs/operating/slurm.md"
 SCRIPT = ROOT / "deploy/slurm/plan-and-train.sbatch"
+IDLE_SCRIPT = ROOT / "deploy/slurm/idle-worker.sbatch"
 MODEL = ROOT / "tests/golden/hlo/adam.hlo"
+# Five programs on one device.
+LAYERS = ROOT / "tests/testdata/t5_tiny.hlo.pb"
 NODES = 3
 # It leaves what it was handed, by the name of its node.
 TRAIN = """\
@@ -37,9 +41,9 @@ class SlurmTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.slurm = cls.enterClassContext(slurm_cluster.SlurmCluster(NODES))
-        programs = pathlib.Path(sys.argv[1]).resolve().parent
+        cls.programs = pathlib.Path(sys.argv[1]).resolve().parent
         cls.slurm.environment["PATH"] = \
-            f"{programs}:{cls.slurm.environment['PATH']}"
+            f"{cls.programs}:{cls.slurm.environment['PATH']}"
         cls.slurm.environment["XDG_DATA_HOME"] = str(cls.slurm.folder / "data")
         cls.slurm.environment["MESHWRIGHT_DEVICES"] = "2"
         cls.blocks = [it.text for it in blocks.find_blocks(PAGE.read_text())
@@ -78,6 +82,84 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual(again["programs"]["profiled"], 0)
         self.assertEqual(again["programs"]["cached"],
                          plan["programs"]["profiled"])
+
+    def start_coordinator(self) -> str:
+        """Its address."""
+        coordinator = subprocess.Popen(
+            [self.programs / "meshwright-coordinator", "--json", "--listen",
+             "127.0.0.1:0", "--store", self.folder / "service.db"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(coordinator.stdout.close)
+        self.addCleanup(coordinator.wait)
+        self.addCleanup(coordinator.terminate)
+        return json.loads(coordinator.stdout.readline())["address"]
+
+    def submit_job(self, *words: str) -> str:
+        job = self.slurm.run(["sbatch", "--parsable", *words],
+                             folder=self.folder).stdout.strip()
+        self.addCleanup(self.slurm.run, ["scancel", job], check=False)
+        return job
+
+    def submit_idle_worker(self, node: str, address: str, run_ns: int) -> str:
+        """With a made-up GPU, whose programs all take so long."""
+        plugin = self.folder / node
+        plugin.mkdir()
+        doubles = self.programs.parent / "doubles"
+        shutil.copy(doubles / "pjrt_double.so", plugin)
+        (plugin / "pjrt_double.conf").write_text(
+            f"devices 1\nrun_ns {run_ns}\n")
+        # NVML lists nobody.
+        (plugin / "processes").touch()
+        variables = ",".join([
+            "ALL", f"LD_LIBRARY_PATH={doubles}/nvidia/cu13/lib",
+            f"NVML_DOUBLE_PROCESSES={plugin}/processes",
+            "MESHWRIGHT_CALM_SECONDS=0", f"MESHWRIGHT_LOCK_FOLDER={plugin}"])
+        return self.submit_job(
+            "--partition", "spare", "--nodelist", node, "--export", variables,
+            str(IDLE_SCRIPT), address, "--platform", "cuda", "--plugin",
+            f"{plugin}/pjrt_double.so", "--name", node, "--idle-seconds", "0")
+
+    def job_state(self, job: str) -> str:
+        return self.slurm.run(["squeue", "--noheader", "--jobs", job,
+                               "--format", "%T"]).stdout.strip()
+
+    def ask(self, address: str, *words: str) -> dict:
+        return json.loads(self.slurm.run(
+            ["meshwright", *words, "--json", "--coordinator", address]).stdout)
+
+    def worker_states(self, address: str) -> list[str]:
+        listed = self.ask(address, "workers", "list")
+        return [it["state"] for it in listed["workers"]]
+
+    def test_a_training_job_preempts_a_worker_and_another_goes_on(self):
+        address = self.start_coordinator()
+        first = self.submit_idle_worker("node1", address, 150_000_000)
+        plan = self.ask(address, "plans", "submit", str(LAYERS), "--mesh",
+                        "1x1", "--platform", "cuda")["id"]
+        self.slurm.wait_until(lambda: self.worker_states(address) == ["busy"],
+                              "the first worker measures")
+        training = self.submit_job("--nodelist", "node1", "--exclusive",
+                                   "--wrap", "exec sleep 600")
+        self.slurm.wait_until(lambda: self.job_state(training) == "RUNNING",
+                              "the training job runs")
+        # It left by itself: one whose connection broke would be listed as away.
+        self.assertEqual(self.worker_states(address), [])
+        self.assertEqual(self.job_state(first), "PENDING")
+        self.assertNotIn(self.ask(address, "plans", "get", plan)["state"],
+                         ("done", "failed", "cancelled"))
+
+        self.submit_idle_worker("node2", address, 2_000_000)
+        self.slurm.run(["meshwright", "plans", "watch", plan, "--coordinator",
+                        address])
+        record = self.ask(address, "plans", "get", plan)
+        self.assertEqual(record["state"], "done")
+        programs = record["plan"]["programs"]
+        self.assertEqual(programs["failed"], 0)
+        self.assertGreater(programs["profiled"], 0)
+        machines = self.ask(address, "profiles", "stats")["machines"]
+        self.assertEqual(sum(it["rows"] for it in machines),
+                         programs["profiled"])
 
     def test_jobs_plan_train_and_go_away(self):
         job, prologue = self.blocks
