@@ -161,6 +161,18 @@ TEST(AnalysisTest, LayersThatShareWeightsAreOneType) {
   }
 }
 
+// The gradient of a residual stream of bfloat16 comes to the last layer from a
+// norm in float32 alone, and to the others as a sum in bfloat16.
+TEST(AnalysisTest, TheLastLayerOfBfloat16IsOneLikeTheOthers) {
+  auto module = ir::LoadModule(NarrowLayersText(3));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto analysis = Analyze(*std::move(module), {1, 2});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  EXPECT_THAT(analysis->type_of_segment,
+              testing::ElementsAre(0,  // the scale of features
+                                   1, 1, 1, 2));
+}
+
 // Copies of the rows for each of four experts: the dimension of experts is none
 // of the first contraction's, so no strategy of it splits the second.
 TEST(AnalysisTest, ABatchDimensionOfNoRootBeginsABlock) {

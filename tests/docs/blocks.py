@@ -14,7 +14,8 @@ A block begins with three backticks, its language and its marks:
                       registry (the Python index) and root
 
 A page names the files of the tree that it takes for the reader's own in a
-comment: <!-- uses step.hlo.pb = tests/testdata/llama_tiny.hlo.pb -->.
+comment: <!-- uses step.hlo.pb = tests/testdata/llama_tiny.hlo.pb -->. One that
+runs with PyTorch says <!-- needs torch -->.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import re
 NEEDS = ("gpu", "hosts", "registry", "root")
 FENCE = re.compile(r"^```(.*)$")
 USES = re.compile(r"^<!-- uses (\S+) = (\S+) -->$", re.M)
+TORCH = re.compile(r"^<!-- needs torch -->$", re.M)
 
 
 class BadBlock(Exception):
@@ -91,6 +93,10 @@ def find_blocks(page: str) -> list[Block]:
 
 def find_uses(page: str) -> dict[str, str]:
     return dict(USES.findall(page))
+
+
+def needs_torch(page: str) -> bool:
+    return TORCH.search(page) is not None
 
 
 # The bar that `plan` prints every half minute where there is no terminal: a

@@ -6,7 +6,13 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from blocks import BadBlock, find_blocks, find_uses, matches  # noqa: E402
+from blocks import (  # noqa: E402
+    BadBlock,
+    find_blocks,
+    find_uses,
+    matches,
+    needs_torch,
+)
 
 
 class BlocksTest(unittest.TestCase):
@@ -20,6 +26,10 @@ class BlocksTest(unittest.TestCase):
         self.assertEqual(file.file, "b.json")
         self.assertEqual(gpu.needs, "gpu")
         self.assertEqual(find_uses(page), {"a.pb": "tests/a.pb"})
+
+    def test_a_page_says_that_it_needs_torch(self):
+        self.assertTrue(needs_torch("# A\n\n<!-- needs torch -->\n"))
+        self.assertFalse(needs_torch("# A\n\nIt needs torch.\n"))
 
     def test_no_block_is_left_aside_unseen(self):
         for page in ("```json\n{}\n```", "```\nplan\n```", "```sh gup\nx\n```",

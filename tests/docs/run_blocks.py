@@ -3,8 +3,9 @@
 PROGRAMS is the folder of the built programs. Each page has a temporary folder,
 in which its blocks run in order (blocks.py says what their marks mean). Blocks
 of Python, and pages that call `python`, need MESHWRIGHT_EXPORT_PYTHON: an
-interpreter with the packages of python/requirements-tests.txt. Prints how many
-blocks ran, and why others did not.
+interpreter with the packages of python/requirements-tests.txt. Pages that need
+torch run with that of MESHWRIGHT_TORCH_PYTHON, where the first has none. Prints
+how many blocks ran, and why others did not.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from blocks import BadBlock, Block, find_blocks, find_uses, matches  # noqa: E402
+from blocks import (  # noqa: E402
+    BadBlock,
+    Block,
+    find_blocks,
+    find_uses,
+    matches,
+    needs_torch,
+)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMIT_SECONDS = 600
@@ -39,6 +47,34 @@ def make_package(python: str, folder: pathlib.Path) -> None:
                    check=True)
 
 
+def _has_torch(python: str) -> bool:
+    code = "import importlib.util as u; exit(u.find_spec('torch') is None)"
+    return subprocess.run([python, "-c", code], check=False).returncode == 0
+
+
+class Interpreters:
+    """Those that the environment names, each with a folder of the package."""
+
+    def __init__(self, folder: pathlib.Path):
+        self.folder = folder
+        self.packages: dict[str, pathlib.Path] = {}
+        self.plain = os.environ.get("MESHWRIGHT_EXPORT_PYTHON", "")
+        self.torch = os.environ.get("MESHWRIGHT_TORCH_PYTHON") or self.plain
+        if self.torch and not _has_torch(self.torch):
+            self.torch = ""
+
+    def find(self, page: str) -> str:
+        """Empty: there is none for the page."""
+        return self.torch if needs_torch(page) else self.plain
+
+    def package(self, python: str) -> pathlib.Path:
+        if python not in self.packages:
+            folder = self.folder / str(len(self.packages))
+            make_package(python, folder)
+            self.packages[python] = folder
+        return self.packages[python]
+
+
 def _end_with(service: subprocess.Popen) -> None:
     """Reads what it says; a page may end it, and wait until it is gone."""
     service.stdout.read()
@@ -47,23 +83,28 @@ def _end_with(service: subprocess.Popen) -> None:
 
 class Page:
     def __init__(self, path: pathlib.Path, programs: pathlib.Path,
-                 python: str, package: pathlib.Path):
+                 interpreters: Interpreters):
         self.path = path
-        self.python = python
+        self.text = path.read_text()
+        self.python = interpreters.find(self.text)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="meshwright-docs-"))
         self.services: list[subprocess.Popen] = []
         self.printed = ""
         tools = [str(programs)]
-        if python:
+        package = ""
+        if self.python:
             (self.folder / ".bin").mkdir()
-            link = self.folder / ".bin" / "python"
-            link.write_text(f'#!/bin/sh\nexec "{python}" "$@"\n')
-            link.chmod(0o755)
-            tools.append(str(link.parent))
+            for name, call in (("python", ""),
+                               ("torchrun", "-m torch.distributed.run")):
+                link = self.folder / ".bin" / name
+                link.write_text(f'#!/bin/sh\nexec "{self.python}" {call} "$@"\n')
+                link.chmod(0o755)
+            tools.append(str(self.folder / ".bin"))
+            package = str(interpreters.package(self.python))
         self.environment = {
             "PATH": ":".join([*tools, os.environ["PATH"]]),
             "HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder / ".data"),
-            "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": package, "PYTHONDONTWRITEBYTECODE": "1",
             "MESHWRIGHT_BINARY": str(programs / "meshwright"),
             # Times of this test say nothing: it waits for no calm machine, and
             # compiles quickly.
@@ -115,7 +156,7 @@ class Page:
 
 def run_page(page: Page, counts: collections.Counter) -> list[str]:
     """Faults, each with its place; what follows a fault is not run."""
-    text = page.path.read_text()
+    text = page.text
     name = page.path.relative_to(ROOT)
     try:
         blocks = find_blocks(text)
@@ -125,7 +166,7 @@ def run_page(page: Page, counts: collections.Counter) -> list[str]:
         shutil.copyfile(ROOT / source, page.folder / file)
     if not page.python and any(
             it.language == "python" or "python " in it.text for it in blocks):
-        counts["python"] += len(blocks)
+        counts["torch" if needs_torch(text) else "python"] += len(blocks)
         return []
     for block in blocks:
         if block.needs:
@@ -141,15 +182,12 @@ def run_page(page: Page, counts: collections.Counter) -> list[str]:
 
 def main() -> int:
     programs = pathlib.Path(sys.argv[1]).resolve()
-    python = os.environ.get("MESHWRIGHT_EXPORT_PYTHON", "")
     counts: collections.Counter = collections.Counter()
     faults = []
-    with tempfile.TemporaryDirectory() as package:
-        if python:
-            make_package(python, pathlib.Path(package))
+    with tempfile.TemporaryDirectory() as folder:
+        interpreters = Interpreters(pathlib.Path(folder))
         for path in sys.argv[2:]:
-            page = Page(pathlib.Path(path).resolve(), programs, python,
-                        pathlib.Path(package))
+            page = Page(pathlib.Path(path).resolve(), programs, interpreters)
             try:
                 faults += run_page(page, counts)
             finally:

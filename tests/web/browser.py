@@ -90,10 +90,10 @@ class Page:
         self._driver.switch_to.active_element.send_keys(*keys)
         return self._driver.switch_to.active_element
 
-    def save_picture(self, path: pathlib.Path) -> None:
-        """The whole page, however long."""
+    def save_picture(self, path: pathlib.Path, *, whole: bool = True) -> None:
+        """The whole page, however long, or what the window shows of it."""
         picture = self._command("Page.captureScreenshot", format="png",
-                                captureBeyondViewport=True)
+                                captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(picture["data"]))
 
     def save_pdf(self, path: pathlib.Path) -> None:

@@ -101,8 +101,18 @@ class OwnerAssigner {
     return false;
   }
 
+  // Written in more bytes for a later block: the operand crosses in its place.
+  bool WidensForConsumer(ValueId id) const {
+    const ir::Instruction& it = module_.at(id);
+    return it.opcode == ir::Opcode::kConvert &&
+           module_.at(it.operands[0]).shape.byte_size() <
+               it.shape.byte_size() &&
+           FirstConsumer(id).has_value();
+  }
+
   // The square a norm begins with: result and operands both cross to the next
   // block, so it goes with its consumer and one tensor crosses instead of two.
+  // Likewise the conversion in front of it, which is the larger one.
   void MoveToConsumer(ValueId id) {
     if (!graph_.inside[id]) return;
     const int block = *graph_.owner_block[id];
@@ -111,7 +121,10 @@ class OwnerAssigner {
     const bool read =
         std::any_of(users.begin(), users.end(),
                     [&](ValueId user) { return passes_.forward[user] != 0; });
-    if (!read || !OperandsCross(id, block, kMaxMoveSteps)) return;
+    if (!read ||
+        (!WidensForConsumer(id) && !OperandsCross(id, block, kMaxMoveSteps))) {
+      return;
+    }
     graph_.owner_block[id] = FirstConsumer(id);
     graph_.inside[id] = 0;
   }

@@ -4,7 +4,8 @@
 // that no root reaches, or that stands behind a reduction (rule d), belongs to
 // its first consumer. The square that a norm begins with moves to the consumer
 // where its operands cross the boundary anyway, so one tensor crosses instead
-// of two. For the operations behind a norm, boundary_placement.h decides.
+// of two. A conversion to more bytes moves as well, so the smaller tensor
+// crosses. For the operations behind a norm, boundary_placement.h decides.
 // In -> Out: grown blocks in sequence -> BlockGraph::owner_block and inside.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_OWNER_BLOCKS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_OWNER_BLOCKS_H_

@@ -13,6 +13,14 @@ uint64_t Multiply(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % kPrime);
 }
 
+// Whether `next` does nothing but write `id` in fewer bytes.
+bool Narrows(const ir::Module& module, ir::ValueId id, ir::ValueId next) {
+  const ir::Instruction& it = module.at(next);
+  return it.opcode == ir::Opcode::kConvert && it.operands[0] == id &&
+         ir::CountElementBytes(it.shape.element_type) <
+             ir::CountElementBytes(module.at(id).shape.element_type);
+}
+
 }  // namespace
 
 std::optional<ir::ValueId> FindGradientBoundary(
@@ -73,7 +81,12 @@ std::optional<ir::ValueId> FindGradientBoundary(
     if (reads_upper(id)) wanted = std::max(wanted, own);
   }
   if (on_every_path.empty()) return std::nullopt;
-  return on_every_path[std::min(wanted, on_every_path.size() - 1)];
+  size_t chosen = std::min(wanted, on_every_path.size() - 1);
+  while (chosen + 1 < on_every_path.size() &&
+         Narrows(module, on_every_path[chosen], on_every_path[chosen + 1])) {
+    ++chosen;
+  }
+  return on_every_path[chosen];
 }
 
 }  // namespace meshwright::segmenter

@@ -6,7 +6,9 @@
 // every path through the gap crosses first is the gradient of the boundary
 // tensor. Operations above it belong to s+1, operations behind it to s. Of
 // several such vertices in a row it is the first behind everything that reads
-// forward values of s+1 (the gradient of its norm).
+// forward values of s+1 (the gradient of its norm). A conversion that narrows
+// it belongs to s+1, too: a norm widens what it reads, so its gradient is
+// narrowed.
 //
 //     contractions of s+1 --> norm', adds --> [boundary] --> reshape --> of s
 //

@@ -39,6 +39,11 @@ std::string ScaledFeaturesText(int layers, bool flattened = false);
 // follows, and a projection back.
 std::string DepthwiseText(int taps);
 
+// HLO text of a step of bfloat16 in plain gradient descent: features [8,16,32],
+// each scaled by a number of its own. So many layers h + tanh(n(h) a) b follow,
+// and a head n(h) w. The norm n computes in float32.
+std::string NarrowLayersText(int layers);
+
 }  // namespace meshwright::segmenter
 
 #endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_TESTING_TEST_STEPS_H_

@@ -8,7 +8,8 @@ Versions: torch 2.9 and later, and JAX 0.6 and later to write the step as HLO.
 Parts of torch that are not public are used in ``_tracing.py`` (fake tensors,
 decompositions, pytrees), ``_step.py`` (a module called with other tensors),
 ``_random.py`` (dispatch modes), ``_lowering.py`` (pytrees), ``_attention.py``
-(fields of MultiheadAttention) and ``_operators/_table.py`` (schemas). The
+(fields of MultiheadAttention), ``_batch_norm.py`` (the class of batch norms)
+and ``_operators/_table.py`` (schemas). The
 dictionaries of a module are read in ``_step.py`` and ``_tracing.py``, and
 written in ``applying.py``.
 """
@@ -30,6 +31,7 @@ if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 9):
         "pip install -U torch"
     )
 
+from meshwright.torch._how import How, how  # noqa: E402
 from meshwright.torch.applying import (  # noqa: E402
     apply,
     device_mesh,
@@ -44,9 +46,11 @@ from meshwright.torch.styles import parallelize_plan  # noqa: E402
 
 __all__ = [
     "ExportedStep",
+    "How",
     "apply",
     "device_mesh",
     "export",
+    "how",
     "parallelize_plan",
     "placements",
     "plan",

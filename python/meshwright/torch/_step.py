@@ -21,6 +21,7 @@ import torch
 from torch.nn.utils.stateless import _reparametrize_module
 
 from meshwright.errors import InvalidArgument
+from meshwright.torch._amp import no_scaled_losses
 
 Tensors = dict[str, torch.Tensor]
 
@@ -86,6 +87,7 @@ class GradientFunction:
         with (
             _reparametrize_module(self._module, seen),
             _marked(self._module, marks),
+            no_scaled_losses(),
         ):
             loss = self._loss_fn(self._module, batch)
             _check_loss(loss)

@@ -5,7 +5,8 @@ their gradients are moved to where the plan has them, by hooks on the modules'
 outputs; DTensor decides inside of them. A gradient stays a partial sum while
 micro-batches add to it, and is settled once, to the layout of its parameter.
 The optimizer is made after ``apply``; its state then lies as its parameter,
-unless ``shard_optimizer`` moves it.
+unless ``shard_optimizer`` moves it. FSDP2 and DDP are torch's own
+(``_data_parallel.py``); modules and batches are plain tensors then.
 Errors: PlanMismatch, naming the tensor, where the plan is another module's.
 Threads: that of torch.distributed; all processes call alike.
 """
@@ -18,13 +19,16 @@ from typing import Any
 
 import torch
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import FSDPModule
 from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 from torch.distributed.tensor.experimental import implicit_replication
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from meshwright.errors import InvalidArgument, PlanMismatch
 from meshwright.plan import Plan
+from meshwright.torch._amp import no_scaled_losses
 from meshwright.torch._attention import batch_outermost
+from meshwright.torch._how import DTENSOR, How
 from meshwright.torch._layouts import (
     Placements,
     PlanPlacements,
@@ -33,6 +37,7 @@ from meshwright.torch._layouts import (
     mesh_axes,
     placements,
 )
+from meshwright.torch._losses import MeansApart
 from meshwright.torch._step import first_tensor
 from meshwright.torch._tree import map_tensors
 
@@ -63,17 +68,27 @@ def apply(
     mesh: DeviceMesh,
     *,
     accumulate: int = 1,
+    how: How = DTENSOR,
 ) -> torch.nn.Module:
-    """Lays out the module, in place, and returns it.
+    """Lays out the module, in place, and returns what to call in its place.
 
     Values are those of process 0. ``accumulate``: backward passes before each
-    update; gradients are settled in the last one. Make the optimizer after it,
-    from the module's parameters.
+    update; DTensor gradients are settled in the last one. ``how``: what
+    ``how(plan, module)`` says; DDP is a module around this one. Make the
+    optimizer after it, from the parameters of what it returns.
     """
     check_mesh(plan, mesh)
     if accumulate < 1:
         raise InvalidArgument(f"accumulate must be positive, not {accumulate}")
     placed = placements(plan)
+    if how.method != "dtensor":
+        from meshwright.torch._data_parallel import replicate, shard_fully
+
+        _check_fit(module, placed)
+        if how.method == "ddp":
+            return replicate(module, mesh)
+        shard_fully(module, mesh, placed)
+        return module
     parameters = _distribute(module, mesh, placed)
     for parameter in parameters:
         if parameter.requires_grad:
@@ -93,7 +108,10 @@ def shard_optimizer(
 
     Optimizers make their state in their first step, so that is moved behind
     it. ``module`` is laid out, and the optimizer is made of its parameters.
+    FSDP2 keeps the state with its parameter.
     """
+    if isinstance(module, FSDPModule):
+        return
     placed = placements(plan).optimizer
     names = {id(p): name for name, p in module.named_parameters()}
 
@@ -108,10 +126,13 @@ def shard_optimizer(
     optimizer.register_step_post_hook(place)
 
 
-def shard_batch(plan: Plan, batch: Any, mesh: DeviceMesh) -> Any:
+def shard_batch(
+    plan: Plan, batch: Any, mesh: DeviceMesh, *, how: How = DTENSOR
+) -> Any:
     """The batch of process 0 as DTensors, laid out for the step.
 
-    Of a step that accumulates, ``batch`` is one micro-batch.
+    Of a step that accumulates, ``batch`` is one micro-batch. ``how``: as given
+    to ``apply``; with FSDP2 and DDP the result is the process's rows.
     """
     placed = placements(plan)
 
@@ -133,7 +154,10 @@ def shard_batch(plan: Plan, batch: Any, mesh: DeviceMesh) -> Any:
                 Shard(p.dim - 1) if isinstance(p, Shard) else p
                 for p in planned
             )
-        return distribute_tensor(value, mesh, planned)
+        placed_value = distribute_tensor(value, mesh, planned)
+        if how.method == "dtensor":
+            return placed_value
+        return placed_value.to_local()
 
     return map_tensors(one, batch, "batch")
 
@@ -142,12 +166,14 @@ def shard_batch(plan: Plan, batch: Any, mesh: DeviceMesh) -> Any:
 def running(device_type: str = "cpu") -> Iterator[None]:
     """Around a step of a module that is laid out: forward to update.
 
-    Tensors that the module makes count as copies in every process. On CPUs
-    attention runs as matrix products, as DTensor has no rule for its kernel.
+    Tensors that the module makes count as copies in every process. A
+    GradScaler is refused. On CPUs attention runs as matrix products, as DTensor has no rule for its kernel.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(implicit_replication())
         stack.enter_context(batch_outermost())
+        stack.enter_context(no_scaled_losses())
+        stack.enter_context(MeansApart())
         if device_type == "cpu":
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         yield

@@ -2,10 +2,11 @@
 
     python gloo_losses.py RANK RENDEZVOUS MODEL PLAN MICRO_BATCHES HOW
 
-RENDEZVOUS is a file that none of them has made yet. HOW is "apply", or
-"styles" for parallelize_module, which leaves the batch whole. Prints a JSON
-line: the losses, the collectives of the last step, and the placements of the
-optimizer's state.
+RENDEZVOUS is a file that none of them has made yet. HOW is "apply", "how" for
+what ``meshwright.torch.how`` says, or "styles" for parallelize_module, which
+leaves the batch whole. Prints a JSON line: the losses, the collectives of the
+last step, the placements of the optimizer's state, the reason of "how", and
+the mean of each buffer.
 """
 
 from __future__ import annotations
@@ -46,16 +47,21 @@ def main(
     )
     mesh = meshwright.torch.device_mesh(plan)
     case = make(name)
+    way = meshwright.torch.How()
     if how == "styles":
         styles = meshwright.torch.parallelize_plan(plan, case.module)
         parallelize_module(case.module, mesh, styles)
         distribute_module(case.module, mesh)
         batch = case.batch
-        optimizer = case.adamw
+        optimizer = case.optimizer
     else:
-        meshwright.torch.apply(plan, case.module, mesh, accumulate=micro)
-        batch = meshwright.torch.shard_batch(plan, case.batch, mesh)
-        optimizer = case.adamw
+        if how == "how":
+            way = meshwright.torch.how(plan, case.module)
+        case.module = meshwright.torch.apply(
+            plan, case.module, mesh, accumulate=micro, how=way
+        )
+        batch = meshwright.torch.shard_batch(plan, case.batch, mesh, how=way)
+        optimizer = case.optimizer
         meshwright.torch.shard_optimizer(plan, case.module, optimizer)
     losses = []
     for _ in range(STEPS):
@@ -65,6 +71,10 @@ def main(
                 loss = case.loss(case.module, batch)
                 (loss / micro).backward()
             optimizer.step()
+        if way.method != "dtensor":  # of the rows of this process
+            loss = loss.detach().clone()
+            torch.distributed.all_reduce(loss)
+            loss /= math.prod(plan.mesh)
         losses.append(full(loss))
     collectives = {
         str(kind).split(".")[-1]: count
@@ -80,7 +90,16 @@ def main(
     )
     print(
         json.dumps(
-            {"losses": losses, "collectives": collectives, "state": state}
+            {
+                "losses": losses,
+                "collectives": collectives,
+                "state": state,
+                "how": str(way),
+                "buffers": [
+                    full(buffer.float().mean())
+                    for buffer in case.module.buffers()
+                ],
+            }
         )
     )
     torch.distributed.destroy_process_group()

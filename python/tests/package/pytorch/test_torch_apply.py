@@ -31,7 +31,7 @@ def plan_of(name, tmp_path, mesh="1x2", accumulate=1, **options):
     case = make(name)
     plan = meshwright.torch.plan(
         case.module,
-        case.adamw,
+        case.optimizer,
         case.loss,
         case.batch,
         mesh=mesh,
@@ -71,9 +71,9 @@ def run_processes(name, tmp_path, processes=2, micro=1, how="apply"):
     return [json.loads(output.splitlines()[-1]) for output, _ in said]
 
 
-def losses_of_one_process(name, micro=1):
-    case = make(name)
-    optimizer = case.adamw
+def losses_of_one_process(name, micro=1, case=None):
+    case = case or make(name)
+    optimizer = case.optimizer
     losses = []
     for _ in range(3):
         optimizer.zero_grad()
@@ -85,23 +85,39 @@ def losses_of_one_process(name, micro=1):
     return losses
 
 
-def assert_trains_alike(name, tmp_path, processes=2, micro=1, how="apply"):
+def assert_trains_alike(
+    name, tmp_path, processes=2, micro=1, how="apply", tolerance=TOLERANCE
+):
     wanted = losses_of_one_process(name, micro)
     said = run_processes(name, tmp_path, processes, micro, how)
     for one in said:
         assert max(abs(a - b) for a, b in zip(one["losses"], wanted)) < (
-            TOLERANCE
+            tolerance
         ), (one["losses"], wanted)
     return said[0]
 
 
 @pytest.mark.parametrize("pin", (MEGATRON, ROWS), ids=("columns", "rows"))
 @pytest.mark.parametrize(
-    "name", ("gpt2", "llama", "llama_grouped", "bert", "qwen3", "encoder")
+    "name",
+    ("gpt2", "llama", "llama_grouped", "bert", "qwen3", "encoder", "gemma2"),
 )
 def test_two_processes_train_as_one(binary, name, pin, tmp_path):
     plan_of(name, tmp_path, symbolic=True, strategies=Strategies(pin=pin))
     assert_trains_alike(name, tmp_path)
+
+
+@pytest.mark.parametrize("pin", ("all=columns", "all=rows"))
+def test_a_mean_over_shares_has_the_gradients_of_the_whole(
+    binary, pin, tmp_path
+):
+    plan_of(
+        "mean_squares",
+        tmp_path,
+        symbolic=True,
+        strategies=Strategies(pin=(pin,)),
+    )
+    assert_trains_alike("mean_squares", tmp_path)
 
 
 def test_styles_of_a_plan_train_as_in_one_process(binary, tmp_path):
@@ -134,6 +150,32 @@ def test_a_fully_sharded_plan_splits_parameters_and_state(binary, tmp_path):
     said = assert_trains_alike("llama", tmp_path)
     assert said["state"] == ["(Shard(dim=0),)"]
     assert said["collectives"]["reduce_scatter_tensor"] > 0
+
+
+def test_autocast_trains_as_in_one_process(binary, tmp_path):
+    plan_of("autocast", tmp_path, fallback="tp", client=Away())
+    assert_trains_alike("autocast", tmp_path, tolerance=3e-2)
+
+
+@pytest.mark.parametrize("micro", (1, 2))
+def test_a_fully_sharded_plan_runs_as_fsdp2(binary, micro, tmp_path):
+    plan_of(
+        "llama", tmp_path, accumulate=micro, fallback="fsdp", client=Away()
+    )
+    said = assert_trains_alike("llama", tmp_path, micro=micro, how="how")
+    assert said["how"].startswith("FSDP2"), said["how"]
+    assert said["state"] == ["(Shard(dim=0),)"]
+
+
+def test_a_resnet_runs_as_ddp_with_the_batchs_statistics(binary, tmp_path):
+    plan_of("resnet", tmp_path, symbolic=True, strategies=Strategies(pin=ROWS))
+    said = assert_trains_alike("resnet", tmp_path, how="how")
+    assert said["how"].startswith("DistributedDataParallel"), said["how"]
+    assert "BatchNorm2d" in said["how"]
+    case = make("resnet")
+    losses_of_one_process("resnet", case=case)
+    for mean, buffer in zip(said["buffers"], case.module.buffers()):
+        assert abs(mean - buffer.float().mean().item()) < TOLERANCE
 
 
 class Away:

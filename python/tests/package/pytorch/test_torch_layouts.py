@@ -170,6 +170,50 @@ def test_styles_of_a_plan_that_styles_can_say(plan):
         meshwright.torch.parallelize_plan(other, Two())
 
 
+def test_how_says_in_a_sentence_what_runs_a_plan(plan):
+    assert str(meshwright.torch.how(plan, Two())) == (
+        "DTensor: the plan is run as it is, since it does not split rows of "
+        "the batch alone."
+    )
+
+    def planned(**options):
+        return meshwright.torch.plan(
+            *arguments(), mesh="1x2", keep=False, **options
+        )
+
+    rows = planned(symbolic=True, strategies=Strategies(pin=("all=rows",)))
+    assert meshwright.torch.how(rows, Two()).method == "dtensor"
+    with_norm = nn.Sequential(Two(), nn.BatchNorm1d(16))
+    assert meshwright.torch.how(rows, with_norm).method == "ddp"
+    sharded = dataclasses.replace(
+        rows,
+        arguments=tuple(
+            dataclasses.replace(a, sharding="[1,-]")
+            if a.name.startswith("params") and len(a.shape) == 2
+            else a
+            for a in rows.arguments
+        ),
+    )
+    found = meshwright.torch.how(sharded, Two())
+    assert found.method == "fully_shard" and "FSDP2" in found.reason
+    for sharding, reason in (
+        ("[1,-]", "splits some parameters and not others"),
+        ("[-,-]", "splits the optimizer's state"),
+    ):
+        other = dataclasses.replace(
+            rows,
+            arguments=tuple(
+                dataclasses.replace(a, sharding=sharding)
+                if a.name == "params['up.weight']"
+                else dataclasses.replace(a, sharding="[1,-]")
+                if a.name == "optimizer['up.weight']['exp_avg']"
+                else a
+                for a in rows.arguments
+            ),
+        )
+        assert reason in str(meshwright.torch.how(other, Two()))
+
+
 class Tied(nn.Module):
     """Words in and out by one weight."""
 
@@ -252,6 +296,25 @@ def alone(tmp_path):
         yield torch.distributed.init_device_mesh("cpu", (1,))
     finally:
         torch.distributed.destroy_process_group()
+
+
+def test_a_scaled_loss_is_refused():
+    module, optimizer, loss, batch = arguments()
+    scaler = torch.amp.GradScaler("cpu")
+    with pytest.raises(
+        meshwright.InvalidArgument, match="scaled by a GradScaler, .*; use torch"
+    ):
+        meshwright.torch.export(
+            module, optimizer, lambda m, b: scaler.scale(loss(m, b)), batch
+        )
+    with meshwright.torch.running(), pytest.raises(
+        meshwright.InvalidArgument, match="GradScaler"
+    ):
+        scaler.scale(torch.ones(()))
+    with meshwright.torch.running():
+        off = torch.amp.GradScaler("cpu", enabled=False)
+        assert off.scale(torch.ones(())) == 1
+    assert scaler.scale(torch.ones(())) == 65536
 
 
 def test_a_named_tuple_stays_one_when_its_tensor_is_moved(alone):

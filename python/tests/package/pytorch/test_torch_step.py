@@ -34,7 +34,7 @@ def case_of(width=8, loss=squares):
 
 def export(case, optimizer=None):
     return meshwright.torch.export(
-        case.module, optimizer or case.adamw, case.loss, case.batch
+        case.module, optimizer or case.optimizer, case.loss, case.batch
     )
 
 
@@ -56,7 +56,7 @@ class Allocated(TorchDispatchMode):
 
 def test_neither_state_nor_gradients_are_allocated():
     case = case_of(width=4096)
-    optimizer = case.adamw
+    optimizer = case.optimizer
     held = {p.untyped_storage().data_ptr() for p in case.module.parameters()}
     with Allocated() as allocated:
         export(case, optimizer)
@@ -68,7 +68,7 @@ def test_neither_state_nor_gradients_are_allocated():
 
 def test_a_step_keeps_neither_module_nor_optimizer():
     case = case_of()
-    optimizer = case.adamw
+    optimizer = case.optimizer
     step = export(case, optimizer)
     gone = [weakref.ref(optimizer), weakref.ref(next(case.module.parameters()))]
     del case, optimizer

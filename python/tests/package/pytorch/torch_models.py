@@ -20,7 +20,7 @@ class Case:
     loss: Callable[[nn.Module, Any], torch.Tensor]
 
     @property
-    def adamw(self) -> torch.optim.Optimizer:
+    def optimizer(self) -> torch.optim.Optimizer:
         return torch.optim.AdamW(self.module.parameters(), lr=1e-3)
 
 
@@ -81,6 +81,22 @@ def llama(**options: Any) -> Case:
 
 def llama_grouped() -> Case:
     return llama(num_key_value_heads=2)
+
+
+def gemma2() -> Case:
+    """Layers attend to 8 words before them and to all, in turns."""
+    from transformers import Gemma2Config, Gemma2ForCausalLM
+
+    config = Gemma2Config(
+        **_decoder(
+            num_hidden_layers=2 * LAYERS,
+            head_dim=WIDTH // HEADS,
+            query_pre_attn_scalar=WIDTH // HEADS,
+            sliding_window=8,
+            pad_token_id=0,
+        )
+    )
+    return Case(Gemma2ForCausalLM(config), language_batch(), own_loss)
 
 
 def qwen3() -> Case:
@@ -271,9 +287,43 @@ def scaled() -> Case:
     return Case(Scaled(), batch, squares)
 
 
+def autocast() -> Case:
+    def loss(module: nn.Module, batch: Any) -> torch.Tensor:
+        with torch.autocast("cpu", torch.bfloat16):
+            return own_loss(module, batch)
+
+    return dataclasses.replace(llama(), loss=loss)
+
+
+@dataclasses.dataclass
+class DescentCase(Case):
+    """Steps that show how long the gradients are."""
+
+    @property
+    def optimizer(self) -> torch.optim.Optimizer:
+        return torch.optim.SGD(self.module.parameters(), lr=0.1)
+
+
+def mean_squares() -> Case:
+    def loss(module: nn.Module, batch: Any) -> torch.Tensor:
+        return F.mse_loss(module(batch["x"]), batch["y"])
+
+    batch = {"x": torch.ones(8, 16), "y": torch.zeros(8, 16)}
+    return DescentCase(Two(), batch, loss)
+
+
+# Models of single tests.
+OTHERS = {
+    "autocast": autocast,
+    "gemma2": gemma2,
+    "mean_squares": mean_squares,
+    "scaled": scaled,
+}
+
+
 def make(name: str) -> Case:
     """The same weights in every process."""
     torch.manual_seed(0)
-    case = scaled() if name == "scaled" else CASES[name]()
+    case = {**CASES, **OTHERS}[name]()
     case.module.train()
     return case
