@@ -291,9 +291,14 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   if (on_cpu) options.quiet.heat = &heat;
   options.progress = progress.get();
   std::vector<std::string> notes;
-  collect::KernelWatch kernels(
-      collect::FindCollectors(plugin, client->platform_name(), notes));
-  if (!kernels.is_empty() && line == nullptr) options.kernels = &kernels;
+  auto collectors =
+      collect::FindCollectors(plugin, client->platform_name(), notes);
+  ASSIGN_OR_RETURN(const int64_t least,
+                   Agreement(line.get()).FindSmallest(std::ssize(collectors)));
+  collectors.resize(static_cast<size_t>(least));
+  collect::KernelWatch kernels(std::move(collectors),
+                               /*keeps_step=*/line != nullptr);
+  if (!kernels.is_empty()) options.kernels = &kernels;
   for (const std::string& note : notes) std::cerr << note << "\n";
   options.executables_folder = arguments.executables;
   options.quiet.lock = lock.get();
