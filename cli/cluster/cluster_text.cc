@@ -109,7 +109,10 @@ std::string DescribeClusterText(
       description.name.empty() ? "" : description.name + ": ",
       cluster.device_count(), " devices\n", ListClasses(cluster),
       ListBusBandwidths(description), ListMeshes(cluster, meshes),
-      unequal ? "(*) some lines of the axis are faster than others\n" : "");
+      unequal ? "(*) some lines of the axis are faster than others\n" : "",
+      description.notes.empty() ? "" : "\n",
+      absl::StrJoin(description.notes, "\n"),
+      description.notes.empty() ? "" : "\n");
 }
 
 }  // namespace meshwright::cli

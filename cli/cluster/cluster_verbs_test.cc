@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -71,6 +72,52 @@ TEST(ClusterVerbsTest, DetectsTheCpuBackend) {
   EXPECT_EQ(made["link_classes"].size(), 1u);
   EXPECT_EQ(made["meshes"].size(), 1u);
   EXPECT_EQ(CommandJson({"cluster", "show", path}), made);
+}
+
+// A plugin double of three devices with these settings.
+std::string PlaceDouble(const std::string& name, const std::string& settings) {
+  const std::string folder = testing::TempDir() + "/" + name;
+  std::filesystem::create_directories(folder);
+  std::string plugin = folder + "/pjrt_double.so";
+  std::filesystem::copy_file(MESHWRIGHT_DOUBLES "/pjrt_double.so", plugin,
+                             std::filesystem::copy_options::overwrite_existing);
+  WriteTo(name + "/pjrt_double.conf",
+          absl::StrCat("devices 3\nrun_ns 0\nrun_ns_per_element 100\n",
+                       settings, "\n"));
+  return plugin;
+}
+
+TEST(ClusterVerbsTest, AnOperationThatEndsThePluginIsMissingWithASentence) {
+  const std::string path = testing::TempDir() + "/crashed.json";
+  const json made =
+      CommandJson({"cluster", "detect", "--platform", "cuda", "--plugin",
+                   PlaceDouble("crashing", "crash send-receive_0_1"),
+                   "--max-bytes", "4KiB", "-o", path});
+  EXPECT_EQ(made["devices"], json({"cuda0", "cuda1", "cuda2"}));
+  EXPECT_EQ(made["notes"],
+            json({"send-receive of cuda0 and cuda1 has no times: the plugin "
+                  "ended the process, by SIGABRT; their link is taken for the "
+                  "slowest"}));
+  EXPECT_EQ(made["timings"].size(), (2u + 4u) * 2u);
+  EXPECT_EQ(CommandJson({"cluster", "show", path}), made);
+  EXPECT_THAT(Command({"cluster", "show", path}).out,
+              HasSubstr("has no times: the plugin"));
+}
+
+TEST(ClusterVerbsTest, APluginThatCannotBeOpenedIsOneSentence) {
+  const Outcome crashed =
+      Command({"cluster", "detect", "--platform", "cuda", "--plugin",
+               PlaceDouble("dead", "initialize crash"), "--max-bytes", "4KiB"});
+  EXPECT_NE(crashed.status, 0);
+  EXPECT_EQ(crashed.out, "");
+  EXPECT_THAT(crashed.err, HasSubstr("ends the process that opens it, by "
+                                     "SIGABRT; see what it printed"));
+  const Outcome useless = Command(
+      {"cluster", "detect", "--platform", "cuda", "--plugin",
+       PlaceDouble("useless", "crash send-receive"), "--max-bytes", "4KiB"});
+  EXPECT_NE(useless.status, 0);
+  EXPECT_THAT(useless.err,
+              HasSubstr("no link could be timed: the plugin ended"));
 }
 
 TEST(ClusterVerbsTest, DetectsHostsAndTheirBoxes) {

@@ -1,11 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/file.h"
 #include "base/status_macros.h"
@@ -18,9 +20,8 @@
 #include "planner/cluster/build_cluster.h"
 #include "planner/cluster/cluster_json.h"
 #include "planner/cluster/detection.h"
-#include "worker/detect/device_timing.h"
+#include "worker/detect/device_sweep.h"
 #include "worker/detect/tcp_timing.h"
-#include "worker/pjrt/client.h"
 #include "worker/pjrt/plugin.h"
 
 namespace meshwright::cli {
@@ -90,6 +91,21 @@ absl::StatusOr<std::optional<cluster::Description>> DetectHosts(
   return cluster::Detect(names, timings, "tcp");
 }
 
+// A sentence.
+std::string NameMissing(const worker::detect::DeviceSeries& series,
+                        const std::string& reason,
+                        const std::vector<std::string>& names) {
+  const bool is_pair = series.operation == cluster::Operation::kSendReceive;
+  return absl::StrCat(
+      cluster::NameOperation(series.operation), " of ",
+      absl::StrJoin(series.devices, is_pair ? " and " : ", ",
+                    [&](std::string* out, cluster::DeviceIndex it) {
+                      absl::StrAppend(out, names[it]);
+                    }),
+      " has no times: ", reason,
+      is_pair ? "; their link is taken for the slowest" : "");
+}
+
 absl::StatusOr<std::optional<cluster::Description>> DetectDevices(
     const Context& context, const DetectFlags& flags) {
   const int count = flags.devices != 0               ? flags.devices
@@ -97,23 +113,33 @@ absl::StatusOr<std::optional<cluster::Description>> DetectDevices(
                                                      : 0;
   ASSIGN_OR_RETURN(const v1::DeviceSpec device,
                    ToDeviceSpec(flags.device, count, true));
+  worker::detect::DeviceSweepOptions options;
   ASSIGN_OR_RETURN(
-      const std::string path,
+      options.plugin,
       worker::pjrt::FindPlugin(device.platform(), device.plugin_path()));
-  ASSIGN_OR_RETURN(const auto plugin, worker::pjrt::Plugin::Load(path));
-  ASSIGN_OR_RETURN(const auto client, worker::pjrt::Client::Create(
-                                          plugin, {device.platform(), count}));
-  worker::detect::DeviceTimingOptions options;
+  options.platform = device.platform();
+  options.devices = count;
   ASSIGN_OR_RETURN(const auto bytes, ReadMaximumBytes(flags));
   options.maximum_bytes = bytes.value_or(options.maximum_bytes);
   options.report = [&](const std::string& what) {
     if (context.terminal) *context.err << what << "\n";
   };
-  ASSIGN_OR_RETURN(const auto timings,
-                   worker::detect::TimeDevices(*client, options));
+  ASSIGN_OR_RETURN(const worker::detect::DeviceSweep sweep,
+                   worker::detect::SweepDevices(options));
   std::vector<std::string> names;
-  for (int i = 0; i < client->device_count(); ++i) {
+  for (size_t i = 0; i < sweep.devices; ++i) {
     names.push_back(absl::StrCat(device.platform(), i));
+  }
+  std::set<cluster::DevicePair> untimed;
+  std::vector<std::string> notes;
+  for (const auto& [series, reason] : sweep.missing) {
+    const bool is_pair = series.operation == cluster::Operation::kSendReceive;
+    if (is_pair) untimed.emplace(series.devices[0], series.devices[1]);
+    notes.push_back(NameMissing(series, reason, names));
+  }
+  if (untimed.size() == names.size() * (names.size() - 1) / 2) {
+    return absl::UnavailableError(
+        absl::StrCat("no link could be timed: ", sweep.missing.front().reason));
   }
   cluster::ClassTolerance tolerance;
   if (device.platform() == "cpu") {
@@ -121,8 +147,12 @@ absl::StatusOr<std::optional<cluster::Description>> DetectDevices(
     tolerance.beta = 2;
     tolerance.alpha = 4;
   }
-  return cluster::Detect(names, timings,
-                         absl::StrCat(device.platform(), "-link"), tolerance);
+  ASSIGN_OR_RETURN(cluster::Description found,
+                   cluster::Detect(names, sweep.timings,
+                                   absl::StrCat(device.platform(), "-link"),
+                                   tolerance, untimed));
+  found.notes = std::move(notes);
+  return found;
 }
 
 absl::Status Detect(const Context& context, const DetectFlags& flags) {

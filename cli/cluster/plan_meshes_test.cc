@@ -17,6 +17,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 constexpr char kModel[] = "tests/testdata/llama_tiny.hlo.pb";
 
@@ -90,6 +91,30 @@ TEST(PlanMeshesTest, TheBestEstimateFirst) {
   EXPECT_LE(*(*order)[0].estimate_seconds, *(*order)[1].estimate_seconds);
   EXPECT_THAT(planner.asked, ElementsAre(NameShape((*order)[0].shape)));
   EXPECT_THAT(plan->notes(), Contains(HasSubstr("not planned")));
+}
+
+TEST(PlanMeshesTest, EveryFactorisationIsPlannedInTheOrderOfEstimates) {
+  const std::string path = testing::TempDir() + "/eight.json";
+  ASSERT_TRUE(base::WriteFile(path, R"({
+    "devices": ["gpu[0-7]"],
+    "link_classes": [{"name": "nvlink", "alpha": 1e-6, "beta": 1e-12}],
+    "groups": [{"name": "box", "class": "nvlink", "members": ["gpu[0-7]"]}]})")
+                  .ok());
+  const auto loaded = LoadCluster(path);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  Planner planner{{{"1x8", 3}, {"2x4", 2}, {"4x2", 1}}, {}};
+  const auto plan =
+      PlanMeshes(MakeRequest(), loaded->cluster, {},
+                 [&](const v1::PlanRequest& it) { return planner(it); });
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(planner.asked, UnorderedElementsAre("1x8", "2x4", "4x2"));
+  EXPECT_THAT(plan->mesh(), ElementsAre(4, 2));
+  const auto order = OrderMeshes(MakeRequest(), loaded->cluster,
+                                 ListPlanShapes(loaded->cluster, 2));
+  ASSERT_TRUE(order.ok()) << order.status();
+  std::vector<std::string> names;
+  for (const MeshCandidate& it : *order) names.push_back(NameShape(it.shape));
+  EXPECT_EQ(planner.asked, names);
 }
 
 TEST(PlanMeshesTest, AMeshThatDoesNotFitLosesToOneThatDoes) {

@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "base/file.h"
 #include "cli/local/store.h"
@@ -65,7 +67,13 @@ Check CheckRunner() {
 Check CheckPlugin(const v1::DeviceSpec& device,
                   const absl::StatusOr<v1::RunnerEvent::Ready>& ready) {
   if (!ready.ok()) {
-    return {"plugin", State::kFail, std::string(ready.status().message()),
+    // Most sentences end with their way out.
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(ready.status().message(), absl::MaxSplits("; ", 1));
+    if (!parts.second.empty()) {
+      return {"plugin", State::kFail, parts.first, parts.second};
+    }
+    return {"plugin", State::kFail, parts.first,
             device.platform() == "cuda"
                 ? "install the NVIDIA driver and give the CUDA plugin with "
                   "--plugin"

@@ -34,6 +34,18 @@ TEST(ChecksTest, ThePluginSpeaksForItself) {
   EXPECT_THAT(bad.detail, HasSubstr("it is no plugin"));
 }
 
+TEST(ChecksTest, AWayOutThatThePluginsSentenceNamesIsTheAdvice) {
+  v1::DeviceSpec device;
+  device.set_platform("cuda");
+  const Check busy =
+      CheckPlugin(device, absl::UnavailableError("GPU 0 is busy; end it"));
+  EXPECT_EQ(busy.state, Check::State::kFail);
+  EXPECT_EQ(busy.detail, "GPU 0 is busy");
+  EXPECT_EQ(busy.advice, "end it");
+  EXPECT_THAT(CheckPlugin(device, absl::UnavailableError("no device")).advice,
+              HasSubstr("--plugin"));
+}
+
 TEST(ChecksTest, AMeasureThatDoesNotHoldIsAWarningWithItsReason) {
   v1::RunnerEvent::Ready ready;
   v1::SandboxMeasure& network = *ready.add_sandbox();

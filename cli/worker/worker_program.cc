@@ -6,6 +6,7 @@
 #include <memory>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/exit_status.h"
@@ -16,6 +17,7 @@
 #include "base/supervisor.h"
 #include "cli/program/config_file.h"
 #include "worker/devices/device_users.h"
+#include "worker/devices/sensors.h"
 #include "worker/service/device_choice.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/while_idle.h"
@@ -55,6 +57,18 @@ void SetReady(const std::unique_ptr<base::HealthPort>& health, bool is_ready) {
 
 // Processors are busy now and then; a process on a GPU is there to stay.
 constexpr absl::Duration kProcessorLook = absl::Milliseconds(500);
+
+// What NVML says, where it does.
+std::vector<worker::DeviceLinks> ReadLinks(const v1::DeviceSpec& devices) {
+  std::vector<worker::DeviceLinks> links;
+  if (devices.platform() != "cuda") return links;
+  const auto sensors = worker::devices::Sensors::Open(devices.device_count());
+  if (!sensors.ok()) return links;
+  for (const auto& [place, ends, switches] : (*sensors)->ReadLinks()) {
+    links.push_back({place, ends, switches});
+  }
+  return links;
+}
 
 int ServeIdle(const WorkerFlags& flags) {
   const auto users = worker::devices::OpenDeviceUsers(flags.worker.devices);
@@ -104,6 +118,7 @@ int Serve(WorkerFlags flags) {
     return Fail(std::string(chosen.message()), base::kExitBadInput);
   }
 
+  dependencies.links = ReadLinks(dependencies.devices);
   base::SetLogLevel(base::LogLevel::kInfo);
   if (flags.log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
   base::LogFromThread();

@@ -22,8 +22,16 @@ std::vector<WorkerId> JobQueue::ChooseMembers(WorkerId id, JobId job) const {
   std::sort(members.begin(), members.end(), [&](WorkerId a, WorkerId b) {
     return workers_.at(a).description.name < workers_.at(b).description.name;
   });
-  members.resize(count);
-  return members;
+  std::vector<const gangs::LinkEnds*> links;
+  for (const WorkerId member : members) {
+    links.push_back(&workers_.at(member).description.links);
+  }
+  std::vector<WorkerId> chosen;
+  for (const size_t place :
+       gangs::ChooseLinkedMembers(links, static_cast<size_t>(count))) {
+    chosen.push_back(members[place]);
+  }
+  return chosen;
 }
 
 void JobQueue::FormGang(const std::vector<LeaseId>& leases) {

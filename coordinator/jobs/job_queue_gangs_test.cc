@@ -23,11 +23,13 @@ class GangsTest : public QueueFixture {
   GangsTest() { queue_.BeginEpoch(2); }
 
   // A worker of one device that joins gangs.
-  FakeWorker* Add(const std::string& name, const std::string& host = "host") {
+  FakeWorker* Add(const std::string& name, const std::string& host = "host",
+                  const gangs::LinkEnds& links = {}) {
     workers_.push_back(std::make_unique<FakeWorker>(&queue_, name, 1));
     FakeWorker* const worker = workers_.back().get();
     worker->description().joins_gangs = true;
     worker->description().host = host;
+    worker->description().links = links;
     worker->Attach();
     return worker;
   }
@@ -67,6 +69,20 @@ TEST_F(GangsTest, RunsOnWorkersThatHaveTheDevicesTogether) {
   // Both are idle again.
   Submit(2, 1, "q");
   EXPECT_THAT(a->leases(), SizeIs(2));
+}
+
+TEST_F(GangsTest, WorkersWithLinksOfTheirOwnComeFirst) {
+  FakeWorker* const a = Add("a");
+  FakeWorker* const b = Add("b", "host", {{"0"}, {"2"}, {}});
+  FakeWorker* const c = Add("c");
+  FakeWorker* const d = Add("d", "host", {{"2"}, {"0"}, {}});
+  Submit(2);
+  EXPECT_THAT(a->leases(), IsEmpty());
+  EXPECT_THAT(c->leases(), IsEmpty());
+  ASSERT_THAT(b->leases(), SizeIs(1));
+  ASSERT_THAT(d->leases(), SizeIs(1));
+  EXPECT_EQ(b->leases()[0].second.gang().rank(), 0);
+  EXPECT_EQ(d->leases()[0].second.gang().rank(), 1);
 }
 
 TEST_F(GangsTest, MembersTellEachOtherThroughKeys) {

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "coordinator/jobs/gangs/linked_members.h"
 #include "coordinator/jobs/lease_id.h"
 #include "coordinator/jobs/measurer.h"
 #include "proto/v1/job.pb.h"
@@ -34,6 +35,7 @@ struct WorkerDescription {
   std::string plugin_path;
   // It runs a part of a program with other workers of its host.
   bool joins_gangs = false;
+  gangs::LinkEnds links;  // of all its devices
   // device_count: the most devices a program may use there.
   DeviceDescription devices;
 };

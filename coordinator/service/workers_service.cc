@@ -201,6 +201,13 @@ class WorkerStream
     description.is_draining = hello.is_draining();
     description.plugin_path = hello.plugin_path();
     description.joins_gangs = hello.joins_gangs();
+    for (const v1::DeviceLinks& it : hello.links()) {
+      description.links.places.insert(it.place());
+      description.links.devices.insert(it.devices().begin(),
+                                       it.devices().end());
+      description.links.switches.insert(it.switches().begin(),
+                                        it.switches().end());
+    }
     description.devices.platform = hello.platform();
     description.devices.platform_version = hello.platform_version();
     description.devices.device_kind = hello.device_kind();

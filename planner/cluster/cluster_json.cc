@@ -152,6 +152,11 @@ void Describe(base::JsonFields& it, Description& made) {
   it.Optional("groups", made.groups);
   it.Optional("links", made.links);
   it.Optional("timings", made.timings);
+  it.Optional("notes", [&](const base::JsonValue& list) {
+    list.ForEach([&](const base::JsonValue& value) {
+      IntoName(made.notes.emplace_back())(value);
+    });
+  });
 }
 
 absl::StatusOr<Description> ParseDescription(std::string_view json) {
@@ -258,6 +263,7 @@ std::string FormatDescription(const Description& description,
   for (const ClassTiming& it : description.timings) {
     json["timings"].push_back(ToJson(it));
   }
+  if (!description.notes.empty()) json["notes"] = description.notes;
   json["meshes"] = ordered_json::array();
   for (const DeviceMesh& mesh : meshes) {
     json["meshes"].push_back(ToJson(cluster, mesh));

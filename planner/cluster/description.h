@@ -46,6 +46,7 @@ struct Description {
   std::vector<Group> groups;
   std::vector<DirectLink> links;
   std::vector<ClassTiming> timings;
+  std::vector<std::string> notes;  // for people: what was not timed, say
 };
 
 }  // namespace meshwright::cluster

@@ -13,13 +13,12 @@
 namespace meshwright::cluster {
 namespace {
 
-using Pair = std::pair<DeviceIndex, DeviceIndex>;
-
 // The send/receives of every two devices.
-absl::StatusOr<std::map<Pair, std::vector<Timing>>> SortByPair(
+absl::StatusOr<std::map<DevicePair, std::vector<Timing>>> SortByPair(
     const std::vector<std::string>& devices,
-    const std::vector<GroupTiming>& timings) {
-  std::map<Pair, std::vector<Timing>> pairs;
+    const std::vector<GroupTiming>& timings,
+    const std::set<DevicePair>& untimed) {
+  std::map<DevicePair, std::vector<Timing>> pairs;
   for (const GroupTiming& it : timings) {
     if (it.devices.size() != 2 ||
         it.timing.operation != Operation::kSendReceive) {
@@ -30,7 +29,9 @@ absl::StatusOr<std::map<Pair, std::vector<Timing>>> SortByPair(
   }
   for (size_t a = 0; a < devices.size(); ++a) {
     for (size_t b = a + 1; b < devices.size(); ++b) {
-      if (pairs.contains({DeviceIndex(a), DeviceIndex(b)})) continue;
+      const DevicePair pair = {DeviceIndex(a), DeviceIndex(b)};
+      if (pairs.contains(pair)) continue;
+      if (untimed.contains(pair) && !pairs.empty()) continue;
       return absl::InvalidArgumentError(
           absl::StrCat("the link of \"", devices[a], "\" and \"", devices[b],
                        "\" was not timed; time every pair"));
@@ -55,9 +56,11 @@ ClassIndex FindSlowest(const Cluster& cluster,
 absl::StatusOr<Description> Detect(const std::vector<std::string>& devices,
                                    const std::vector<GroupTiming>& timings,
                                    const std::string& prefix,
-                                   const ClassTolerance& tolerance) {
-  ASSIGN_OR_RETURN(const auto timings_by_pair, SortByPair(devices, timings));
-  std::vector<Pair> pairs;
+                                   const ClassTolerance& tolerance,
+                                   const std::set<DevicePair>& untimed) {
+  ASSIGN_OR_RETURN(const auto timings_by_pair,
+                   SortByPair(devices, timings, untimed));
+  std::vector<DevicePair> pairs;
   base::Links links;
   for (const auto& [pair, own] : timings_by_pair) {
     const auto fit = FitLink(own);
@@ -87,6 +90,11 @@ absl::StatusOr<Description> Detect(const std::vector<std::string>& devices,
     for (const size_t pair : members[i]) {
       cluster.SetClass(pairs[pair].first, pairs[pair].second, ClassIndex(i));
     }
+  }
+  const ClassIndex slowest_class(cluster.classes().size() - 1);
+  for (const DevicePair& pair : untimed) {
+    if (timings_by_pair.contains(pair)) continue;
+    cluster.SetClass(pair.first, pair.second, slowest_class);
   }
   Description description = DescribeCluster(cluster);
   for (const GroupTiming& it : timings) {
@@ -149,6 +157,8 @@ absl::StatusOr<Description> NestBoxes(const Description& outer,
   both.timings = outer.timings;
   both.timings.insert(both.timings.end(), box.timings.begin(),
                       box.timings.end());
+  both.notes = outer.notes;
+  both.notes.insert(both.notes.end(), box.notes.begin(), box.notes.end());
   return both;
 }
 

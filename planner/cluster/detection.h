@@ -14,7 +14,9 @@
 #ifndef MESHWRIGHT_PLANNER_CLUSTER_DETECTION_H_
 #define MESHWRIGHT_PLANNER_CLUSTER_DETECTION_H_
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,11 +33,15 @@ struct GroupTiming {
   Timing timing;
 };
 
+using DevicePair = std::pair<DeviceIndex, DeviceIndex>;  // the smaller first
+
 // `prefix` begins the names of the classes: "tcp0", "tcp1", ... fastest first.
+// Pairs of `untimed` may have no timings; they are of the slowest class.
 absl::StatusOr<Description> Detect(const std::vector<std::string>& devices,
                                    const std::vector<GroupTiming>& timings,
                                    const std::string& prefix,
-                                   const ClassTolerance& tolerance = {});
+                                   const ClassTolerance& tolerance = {},
+                                   const std::set<DevicePair>& untimed = {});
 
 // Boxes of one kind in place of the devices of `outer`, whose links lie between
 // them. Devices are named "host/device". Errors: kInvalidArgument for a class

@@ -65,6 +65,26 @@ TEST(DetectionTest, APairThatIsMissingIsNamed) {
       HasSubstr("the link of \"6\" and \"7\": latency and bandwidth"));
 }
 
+TEST(DetectionTest, APairThatCouldNotBeTimedIsOfTheSlowestClass) {
+  const Cluster cluster = MakeTwoHosts(2);
+  std::vector<GroupTiming> timings = TimePairs(cluster, 0, 1);
+  std::erase_if(timings, [](const GroupTiming& it) {
+    return it.devices[0] == DeviceIndex(0) && it.devices[1] == DeviceIndex(1);
+  });
+  const std::set<DevicePair> untimed = {{DeviceIndex(0), DeviceIndex(1)}};
+  const auto found = Detect(cluster.devices(), timings, "tcp", {}, untimed);
+  ASSERT_TRUE(found.ok()) << found.status();
+  const auto built = BuildCluster(*found);
+  ASSERT_TRUE(built.ok()) << built.status();
+  ASSERT_EQ(built->classes().size(), 2u);
+  EXPECT_EQ(built->FindClass(DeviceIndex(0), DeviceIndex(1)), ClassIndex(1));
+  EXPECT_EQ(built->FindClass(DeviceIndex(2), DeviceIndex(3)), ClassIndex(0));
+  EXPECT_THAT(
+      std::string(
+          Detect({"a", "b"}, {}, "tcp", {}, untimed).status().message()),
+      HasSubstr("was not timed"));
+}
+
 TEST(DetectionTest, BoxesBetweenHosts) {
   const Description hosts = DescribeCluster(MakeCluster(
       3, {{"fast", {1e-5, 1e-9}, {}, {}}, {"slow", {1e-5, 1e-8}, {}, {}}},

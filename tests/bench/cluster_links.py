@@ -6,8 +6,9 @@
 Hosts are network namespaces whose links tc tbf holds to a speed. Bandwidth is
 compared with the payload that the speed allows; latency with a set delay of a
 relay and half a round trip of another program, and without the relay with the
-latter alone. All run at real-time priority where that is permitted. Exit status
-77: this machine does not let us make links.
+latter alone. All run at real-time priority where that is permitted, and for
+latencies each host on its own processor. Exit status 77: this machine does not
+let us make links.
 """
 
 import argparse
@@ -71,9 +72,10 @@ class Bench:
             for _ in range(self.rounds):
                 for delay in (0.0, DELAY):
                     wanted = delay + cluster_hosts.ping(
-                        network, "h0", "h1", self.priority)
+                        network, "h0", "h1", self.priority, pinned=True)
                     cluster = cluster_hosts.detect(
-                        network, self.program, ["h0", "h1"], delay=delay)
+                        network, self.program, ["h0", "h1"], delay=delay,
+                        pinned=True)
                     link = cluster_hosts.find_link(cluster, "h0", "h1")
                     error = off(link["alpha"], wanted)
                     worst = max(worst, error)

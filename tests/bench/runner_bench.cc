@@ -10,8 +10,11 @@
 //   overhead  wall time of a batch of 16, less compiling and running, a program
 //   poison    wall time of 128 programs, one of which crashes, over that of 128
 //             sound ones
+//   solo      a program's time on one device that stands for 2 or 4, against
+//             that on all of them; its communication takes no time here
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -68,7 +71,35 @@ double Extent(const std::vector<DoubleSpan>& spans) {
   return static_cast<double>(end - begin) * 1e-9;
 }
 
+// The minimum of a program whose part on each of `devices` takes as long as the
+// part is large.
+double MeasureSplit(int devices, bool is_solo) {
+  const DoubleDevice device("devices 4\nrun_ns 0\nrun_ns_per_element 20000");
+  v1::RunnerRequest request = device.MakeRequest({"split"});
+  request.mutable_device()->set_device_count(devices);
+  request.mutable_device()->set_solo(is_solo);
+  request.mutable_programs(0)->set_num_partitions(devices);
+  std::map<std::string, v1::ProfileResult> rows;
+  const absl::Status status = device.Run(request, rows);
+  if (!status.ok() || rows["split"].outcome() != v1::MEASURED) {
+    std::cerr << "runner_bench: " << status << rows["split"].reason() << "\n";
+    std::exit(1);
+  }
+  return static_cast<double>(rows["split"].measurement().minimum_ns());
+}
+
+void CompareSolo() {
+  double worst = 0;
+  for (const int devices : {2, 4}) {
+    const double real = MeasureSplit(devices, false);
+    worst = std::max(worst, std::abs(MeasureSplit(devices, true) / real - 1));
+  }
+  PrintFigure("one device of the double in place of 2 and 4: time off, worst",
+              "≤ 3 %", absl::StrFormat("%.2f %%", 100 * worst));
+}
+
 void Run() {
+  CompareSolo();
   {
     constexpr int kPrograms = 16;
     const DoubleDevice device(kSettings);

@@ -1,19 +1,60 @@
 // A libnvidia-ml of our own: two GPUs with figures that a test can know.
 //
-// Source: nvml.h; results are int (0: success), handles pointers.
+// In: the file nvml_double.conf beside the library, if there is one, changes
+// them, a "key value" a line (Settings). Source: nvml.h; results are int (0:
+// success), handles pointers.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string>
 
 namespace {
 
+constexpr int kNotSupported = 3;
 constexpr int kNotFound = 6;
 constexpr const char* kUuids[] = {"GPU-00000000-1111-2222-3333-444444444444",
                                   "GPU-00000000-1111-2222-3333-555555555555"};
 int gpus[2] = {};
+
+struct Settings {
+  int initialize = 0;  // what nvmlInit_v2 returns
+  unsigned gpus = 2;
+  std::string driver = "575.57.08";
+  int cuda = 13000;
+  int mode = 0;               // compute mode
+  std::string mig = "older";  // "off", "empty", "instance"; an older driver
+                              // does not know
+  unsigned long long free_gib = 78;  // of 80
+
+  static Settings Read();
+};
+
+Settings Settings::Read() {
+  Settings settings;
+  static int here = 0;
+  Dl_info library;
+  if (dladdr(&here, &library) == 0) return settings;
+  const std::string path = library.dli_fname;
+  std::ifstream file(path.substr(0, path.rfind('/')) + "/nvml_double.conf");
+  std::string key, value;
+  while (file >> key >> value) {
+    const int number = std::atoi(value.c_str());
+    if (key == "initialize") settings.initialize = number;
+    if (key == "gpus") settings.gpus = static_cast<unsigned>(number);
+    if (key == "driver") settings.driver = value;
+    if (key == "cuda") settings.cuda = number;
+    if (key == "mode") settings.mode = number;
+    if (key == "mig") settings.mig = value;
+    if (key == "free_gib") {
+      settings.free_gib = static_cast<unsigned long long>(number);
+    }
+  }
+  return settings;
+}
 
 int Number(void* device) { return static_cast<int*>(device) == gpus ? 0 : 1; }
 
@@ -28,21 +69,25 @@ int Answer(void* device, Value* value, Value first, Value second) {
 
 extern "C" {
 
-int nvmlInit_v2() { return 0; }
+int nvmlInit_v2() { return Settings::Read().initialize; }
 int nvmlShutdown() { return 0; }
 const char* nvmlErrorString(int result) {
   return result == kNotFound ? "Not Found" : "Unknown Error";
 }
 int nvmlSystemGetDriverVersion(char* version, unsigned size) {
-  std::strncpy(version, "575.57.08", size);
+  std::strncpy(version, Settings::Read().driver.c_str(), size);
+  return 0;
+}
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = Settings::Read().cuda;
   return 0;
 }
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = 2;
+  *count = Settings::Read().gpus;
   return 0;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  if (index > 1) return kNotFound;
+  if (index >= Settings::Read().gpus) return kNotFound;
   *device = &gpus[index];
   return 0;
 }
@@ -91,6 +136,24 @@ int nvmlDeviceGetNvLinkState(void* device, unsigned link, unsigned* is_active) {
 }
 int nvmlDeviceGetNvLinkVersion(void*, unsigned, unsigned* version) {
   *version = 6;  // 4.0
+  return 0;
+}
+// At the end of the first's link 0 is a switch, of link 2 the second device.
+struct PciInfo {
+  char old_name[16];
+  unsigned domain, bus, device;
+  unsigned ids[2];
+  char name[32];
+};
+int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* info) {
+  return Answer(device, &info->bus, 0x1bu, 0x2au);
+}
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned link, PciInfo* info) {
+  info->bus = link == 0 ? 0xc1 : 0x2a;
+  return 0;
+}
+int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned link, int* kind) {
+  *kind = link == 0 ? 2 : 0;
   return 0;
 }
 int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* generation) {
@@ -150,6 +213,35 @@ int nvmlDeviceGetProcessUtilization(void* device, Use* uses, unsigned* count,
   }
   return 0;
 }
-// No nvmlDeviceGetMigMode, as in older drivers.
+int nvmlDeviceGetMigMode(void*, unsigned* current, unsigned* pending) {
+  const std::string mig = Settings::Read().mig;
+  if (mig == "older") return kNotSupported;
+  *current = *pending = mig == "off" ? 0 : 1;
+  return 0;
+}
+int nvmlDeviceGetMaxMigDeviceCount(void*, unsigned* count) {
+  *count = 7;
+  return 0;
+}
+// The third place has the instance.
+int nvmlDeviceGetMigDeviceHandleByIndex(void* device, unsigned index,
+                                        void** instance) {
+  if (index != 2 || Settings::Read().mig != "instance") return kNotFound;
+  *instance = device;
+  return 0;
+}
+int nvmlDeviceGetComputeMode(void*, int* mode) {
+  *mode = Settings::Read().mode;
+  return 0;
+}
+// Of the first device; the second is free.
+int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* memory) {
+  constexpr unsigned long long kGib = 1ull << 30;
+  memory[0] = 80 * kGib;
+  memory[1] =
+      Number(device) == 0 ? Settings::Read().free_gib * kGib : 80 * kGib;
+  memory[2] = memory[0] - memory[1];
+  return 0;
+}
 
 }  // extern "C"

@@ -9,6 +9,7 @@
 //   crowded   compiling it runs out of the device's memory
 //   lie       its memory is said to be none
 //   fault     a run fails; what the driver prints says more
+//   spoil     its outputs are NaN, on the last node
 //
 // With several nodes, its devices are a part of the mesh. The clients meet
 // through the key-value callbacks, and so does every run of a program for more
@@ -52,6 +53,8 @@ struct Settings {
   int64_t run_ns = 100'000;
   int64_t run_ns_per_element = 0;
   std::string initialize;  // "refuse", "crash"; empty: it succeeds
+  std::string client;      // "refuse": it finds no device
+  std::string crash;       // programs with this in their name end the process
   std::string log;
 
   static Settings Read();
@@ -77,6 +80,8 @@ Settings Settings::Read() {
     if (key == "run_ns") settings.run_ns = number;
     if (key == "run_ns_per_element") settings.run_ns_per_element = number;
     if (key == "initialize") settings.initialize = value;
+    if (key == "client") settings.client = value;
+    if (key == "crash") settings.crash = value;
     if (key == "log") settings.log = value;
   }
   return settings;
@@ -149,6 +154,7 @@ struct PJRT_Buffer {
   std::vector<int64_t> dimensions;
   int64_t size = 0;
   std::string bytes;  // empty: zeros
+  bool is_spoiled = false;
   doubles::Clock::time_point ready{};
   bool is_consumed = false;
 };
@@ -251,6 +257,10 @@ PJRT_Error* Meet(PJRT_Client* client, const std::string& own,
 PJRT_Error* CreateClient(PJRT_Client_Create_Args* args) {
   auto client = std::make_unique<PJRT_Client>();
   client->settings = Settings::Read();
+  if (client->settings.client == "refuse") {
+    return Fail(PJRT_Error_Code_NOT_FOUND,
+                "no supported devices found for platform CUDA");
+  }
   int64_t devices = client->settings.devices;
   bool is_solo = false;
   client->get = args->kv_get_callback;
@@ -412,7 +422,7 @@ PJRT_Error* Download(PJRT_Buffer_ToHostBuffer_Args* args) {
     return nullptr;
   }
   std::this_thread::sleep_until(args->src->ready);
-  std::memset(args->dst, 0, size);
+  std::memset(args->dst, args->src->is_spoiled ? 0xff : 0, size);
   std::memcpy(args->dst, args->src->bytes.data(), args->src->bytes.size());
   args->event = new PJRT_Event{args->src->ready};
   return nullptr;
@@ -589,7 +599,11 @@ void Consume(const PJRT_LoadedExecutable_Execute_Args& args,
 PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
   PJRT_Client* const client = args->executable->client;
   const Program& program = *args->executable->program;
-  if (program.Does("crash")) std::abort();
+  const std::string& crash = client->settings.crash;
+  if (program.Does("crash") ||
+      (!crash.empty() && program.Does(crash.c_str()))) {
+    std::abort();
+  }
   if (program.Does("exhaust")) return FailMemory();
   if (program.Does("fault")) {
     std::cerr << "driver: fault 31 in engine 7" << std::endl;
@@ -636,6 +650,8 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
           shape.dimensions, CountBytes(shape));
       if (buffer == nullptr) return FailMemory();
       buffer->ready = end;
+      buffer->is_spoiled =
+          program.Does("spoil") && client->node + 1 == client->nodes;
       args->output_lists[device][i] = buffer;
     }
     if (args->device_complete_events != nullptr) {

@@ -2,11 +2,16 @@
 
     cluster = cluster_hosts.detect(network, ["meshwright"], ["h0", "h1"])
     cluster_hosts.find_link(cluster, "h0", "h1")["beta"]
+
+`pinned`: every host has a processor of its own. Where the kernel chooses, it
+wakes a peer now on the same processor, now on another one, and a way of 30 us
+takes half as long or twice.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -23,9 +28,15 @@ class Failed(Exception):
     """What a host said."""
 
 
+def pin(number: int) -> list[str]:
+    """What starts a program on a processor of its own, by number."""
+    own = sorted(os.sched_getaffinity(0))
+    return ["taskset", "-c", str(own[number % len(own)])]
+
+
 def detect(network: ShapedNetwork, program: list[str], hosts: list[str],
            max_bytes: str = "4MiB", delay: float = 0, kill: str = "",
-           timeout: float = 240) -> dict:
+           timeout: float = 240, pinned: bool = False) -> dict:
     """The cluster file. `delay`: seconds of way between two hosts alone.
     `kill`: a host that dies once it has received a MiB."""
     addresses = {host: f"{network.address(host)}:{PORT}" for host in hosts}
@@ -36,13 +47,13 @@ def detect(network: ShapedNetwork, program: list[str], hosts: list[str],
             addresses[hosts[0]], str(delay)])
     processes = {}
     try:
-        for host in hosts:
+        for number, host in enumerate(hosts):
             known = dict(addresses)
             if delay and host != hosts[0]:  # who stands later calls
                 known[hosts[0]] = f"{network.address(hosts[0])}:{RELAY_PORT}"
             named = ",".join(f"{name}={at}" for name, at in known.items())
             processes[host] = network.start(host, [
-                *program, "cluster", "detect", "--json", "--hosts", named,
+                *(pin(number) if pinned else []), *program, "cluster", "detect", "--json", "--hosts", named,
                 "--host", host, "--max-bytes", max_bytes])
         if kill:
             while network.received_bytes(kill) < 1 << 20:
@@ -104,14 +115,15 @@ for _ in range(2000):
 
 
 def ping(network: ShapedNetwork, a: str, b: str,
-         priority: list[str] | None = None) -> float:
+         priority: list[str] | None = None, pinned: bool = False) -> float:
     """Seconds one way, by another program than ours: half the median trip."""
-    priority = priority or []
-    server = network.start(a, [*priority, sys.executable, "-c", PING, "serve", "7200"])
+    programs = [[*(pin(number) if pinned else []), *(priority or []),
+                 sys.executable, "-c", PING] for number in range(2)]
+    server = network.start(a, [*programs[0], "serve", "7200"])
     try:
         server.stdout.readline()
-        caller = network.start(b, [*priority, sys.executable, "-c", PING,
-                                   "call", "7200", network.address(a)])
+        caller = network.start(b, [*programs[1], "call", "7200",
+                                   network.address(a)])
         trips, _ = caller.communicate(timeout=60)
         return statistics.median(map(float, trips.split())) / 2
     finally:

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,8 +23,10 @@ namespace meshwright::integration {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::Ge;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 using Rows = std::map<std::string, v1::ProfileResult>;
 
@@ -39,13 +43,34 @@ class GangsTest : public testing::Test {
     ASSERT_TRUE(coordinator_->Start().ok());
   }
 
-  void StartWorkers(int count) {
+  // A folder with the double of CUPTI, or with a file that is no library, so
+  // that none of the machine's is found.
+  static std::string PlaceCupti(bool is_library) {
+    const std::string folder = absl::StrCat(
+        testing::TempDir(), "/cupti_of_gangs", is_library ? "" : "_none");
+    const std::string file = folder + "/libcupti.so.13";
+    std::filesystem::create_directories(folder);
+    if (is_library) {
+      std::filesystem::copy_file(
+          MESHWRIGHT_DOUBLES "/nvidia/cu13/lib/libcupti.so.13", file,
+          std::filesystem::copy_options::overwrite_existing);
+    } else {
+      std::ofstream(file) << "none\n";
+    }
+    return folder;
+  }
+
+  void StartWorkers(int count, bool with_cupti = false) {
+    const std::vector<std::string> variables = {
+        absl::StrCat("LD_LIBRARY_PATH=", PlaceCupti(with_cupti))};
     for (int i = 0; i < count; ++i) {
-      workers_.push_back(std::make_unique<Process>(std::vector<std::string>{
-          "meshwright-worker", "--coordinator", coordinator_->address(),
-          "--platform", "cuda", "--plugin",
-          MakeRequest({}, 1).device().plugin_path(), "--name",
-          absl::StrCat("worker ", i)}));
+      workers_.push_back(std::make_unique<Process>(
+          std::vector<std::string>{"meshwright-worker", "--coordinator",
+                                   coordinator_->address(), "--platform",
+                                   "cuda", "--plugin",
+                                   MakeRequest({}, 1).device().plugin_path(),
+                                   "--name", absl::StrCat("worker ", i)},
+          variables));
     }
     while (std::ssize(coordinator_->queue().Workers()) < count) {
       std::this_thread::yield();
@@ -97,8 +122,35 @@ TEST_F(GangsTest, WorkersRunTogetherWhatNoneHasTheDevicesFor) {
     ASSERT_EQ(row.outcome(), v1::MEASURED) << row.reason();
     EXPECT_GE(row.measurement().minimum_ns(), 2'000'000);
     EXPECT_THAT(row.measurement().samples_ns(), SizeIs(Ge(12)));
+    EXPECT_THAT(row.measurement().anchors(), SizeIs(1));
   }
+  // Rank 0 compiled each program for all; its anchor every member itself.
+  EXPECT_THAT(device_.ReadCompiles(), SizeIs(2 + kMembers));
   // Each ran each program equally often.
+  EXPECT_EQ(device_.ReadRuns().size() % kMembers, 0U);
+}
+
+TEST_F(GangsTest, ANanOfOneMemberIsFound) {
+  StartWorkers(kMembers);
+  const Rows rows = Measure(MakeRequest({"a", "spoil"}, kMembers));
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows.at("a").outcome(), v1::MEASURED) << rows.at("a").reason();
+  EXPECT_EQ(rows.at("spoil").outcome(), v1::CRASHED);
+  EXPECT_THAT(rows.at("spoil").reason(), HasSubstr("on rank 3: NaN in output"));
+}
+
+// The double of CUPTI sees no kernel, and the row says so.
+TEST_F(GangsTest, CollectorsWatchAllMembers) {
+  StartWorkers(kMembers, /*with_cupti=*/true);
+  const Rows rows = Measure(MakeRequest({"a", "b"}, kMembers));
+  ASSERT_THAT(rows, SizeIs(2));
+  for (const auto& [key, row] : rows) {
+    ASSERT_EQ(row.outcome(), v1::MEASURED) << row.reason();
+    ASSERT_THAT(row.measurement().kernel_times(), SizeIs(1));
+    EXPECT_THAT(row.measurement().kernel_times(0).faults(),
+                Contains("the collector saw no kernel"));
+    EXPECT_THAT(row.measurement().anchors(), IsEmpty());
+  }
   EXPECT_EQ(device_.ReadRuns().size() % kMembers, 0U);
 }
 

@@ -16,6 +16,8 @@ using Interval = std::pair<int64_t, int64_t>;
 
 // The clocks of host and device agree to some microseconds.
 constexpr int64_t kClockSlackNs = 20'000;
+// No execution that is collected takes as long.
+constexpr int64_t kEndlessNs = int64_t{3'600'000'000'000};
 
 // The length of the union.
 int64_t Measure(std::vector<Interval> intervals) {
@@ -52,8 +54,10 @@ std::vector<Execution> Divide(const Collection& collection,
   for (const Window& window : windows) executions.push_back({window});
   int64_t reversed = 0;
   int64_t untimed = 0;
+  int64_t endless = 0;
   for (const KernelRecord& record : collection.records) {
-    if (record.start_ns == 0 || record.end_ns == 0) {
+    // Clocks count up from 0.
+    if (record.start_ns <= 0 || record.end_ns <= 0) {
       ++untimed;
       continue;
     }
@@ -61,9 +65,15 @@ std::vector<Execution> Divide(const Collection& collection,
       ++reversed;
       continue;
     }
-    const auto after = std::upper_bound(
-        windows.begin(), windows.end(), record.start_ns + kClockSlackNs,
-        [](int64_t start, const Window& it) { return start < it.begin_ns; });
+    if (record.end_ns - record.start_ns > kEndlessNs) {
+      ++endless;
+      continue;
+    }
+    const auto after =
+        std::upper_bound(windows.begin(), windows.end(), record.start_ns,
+                         [](int64_t start, const Window& it) {
+                           return start < it.begin_ns - kClockSlackNs;
+                         });
     if (after == windows.begin()) continue;
     Execution& execution = executions[after - windows.begin() - 1];
     execution.records.push_back(&record);
@@ -75,6 +85,9 @@ std::vector<Execution> Divide(const Collection& collection,
   }
   if (reversed > 0) {
     times.add_faults(absl::StrCat(reversed, " records end before they start"));
+  }
+  if (endless > 0) {
+    times.add_faults(absl::StrCat(endless, " records take more than an hour"));
   }
   return executions;
 }

@@ -9,9 +9,9 @@
 // begins with NCCL's "nccl": CUPTI knows no instructions, and the plugin names
 // the command buffer that XLA put an instruction into in its place.
 // Out: `faults` says what cannot be: dropped records, an end before its start,
-// kernels without times (those of CUDA graphs, in some versions), more work
-// than wall time, fewer than half of the executions alike, no kernel at all.
-// Source: papers/cfp.txt, 4.2.
+// kernels without times (those of CUDA graphs, in some versions), kernels of
+// hours, more work than wall time, fewer than half of the executions alike, no
+// kernel at all. Source: papers/cfp.txt, 4.2.
 #ifndef MESHWRIGHT_WORKER_COLLECT_KERNEL_TIMES_H_
 #define MESHWRIGHT_WORKER_COLLECT_KERNEL_TIMES_H_
 

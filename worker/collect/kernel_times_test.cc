@@ -6,6 +6,7 @@
 namespace meshwright::worker::collect {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -173,6 +174,18 @@ TEST(KernelTimesTest, WithoutATrustedCollectorTimesStay) {
   v1::Measurement slow_when_watched = Row(1'000, {1'200});
   TakeOutLaunch(slow_when_watched);
   EXPECT_EQ(slow_when_watched.minimum_ns(), 1'000);
+}
+
+TEST(KernelTimesTest, RecordsOfImpossibleTimesAreFaults) {
+  Collection collection;
+  AddExecution(kSecond, collection);
+  collection.records.push_back(Kernel(kSecond + 5, INT64_MAX));
+  collection.records.push_back(Kernel(INT64_MIN, INT64_MAX));
+  collection.records.push_back(Kernel(INT64_MAX - 1, INT64_MAX));
+  const auto times = SumKernels(collection, Windows(2), {});
+  EXPECT_THAT(times.faults(), Contains("1 records have no times"));
+  EXPECT_THAT(times.faults(), Contains("1 records take more than an hour"));
+  EXPECT_GE(times.idle_ns(), 0);
 }
 
 }  // namespace

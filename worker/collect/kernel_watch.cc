@@ -31,9 +31,17 @@ absl::Status KernelWatch::Watch(const std::function<absl::Status(int)>& run,
                                 const std::set<std::string>& collectives,
                                 v1::Measurement& measurement) {
   for (auto it = collectors_.begin(); it != collectors_.end();) {
+    if (*it == nullptr) {
+      RETURN_IF_ERROR(RunWatched(run).status());
+      ++it;
+      continue;
+    }
     KernelCollector& collector = **it;
     v1::KernelTimes& times = *measurement.add_kernel_times();
     absl::Status status = collector.Start();
+    if (!status.ok() && keeps_step_) {
+      RETURN_IF_ERROR(RunWatched(run).status());
+    }
     if (status.ok()) {
       const auto windows = RunWatched(run);
       const auto collection = collector.Stop();
@@ -49,7 +57,11 @@ absl::Status KernelWatch::Watch(const std::function<absl::Status(int)>& run,
       continue;
     }
     times.add_faults(std::string(status.message()));
-    it = collectors_.erase(it);
+    if (keeps_step_) {
+      (it++)->reset();
+    } else {
+      it = collectors_.erase(it);
+    }
   }
   const bool have_two = measurement.kernel_times_size() > 1 &&
                         measurement.kernel_times(0).faults().empty() &&

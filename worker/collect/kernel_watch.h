@@ -2,7 +2,8 @@
 //
 // Concept: each collector watches one run that is not looked at and a few that
 // are; collectors take turns, never at once. One that fails says so in the row
-// at hand and is left out from then on.
+// at hand and is left out from then on. Members of a gang keep step: as many
+// runs are made all the same, because the others make them, too.
 // Threads: one.
 // Errors: of Watch: those of running the program. A collector's failure is
 // a fault of the times it gives.
@@ -24,8 +25,9 @@ namespace meshwright::worker::collect {
 
 class KernelWatch {
  public:
-  explicit KernelWatch(std::vector<std::unique_ptr<KernelCollector>> collectors)
-      : collectors_(std::move(collectors)) {}
+  explicit KernelWatch(std::vector<std::unique_ptr<KernelCollector>> collectors,
+                       bool keeps_step = false)
+      : collectors_(std::move(collectors)), keeps_step_(keeps_step) {}
 
   bool is_empty() const { return collectors_.empty(); }
   // `run(i)` is the program's run i, and returns when its devices are done.
@@ -35,7 +37,9 @@ class KernelWatch {
                      v1::Measurement& measurement);
 
  private:
+  // Null: it failed, and step is kept.
   std::vector<std::unique_ptr<KernelCollector>> collectors_;
+  const bool keeps_step_;
 };
 
 }  // namespace meshwright::worker::collect

@@ -68,10 +68,11 @@ class FakeCollector : public KernelCollector {
 
 class KernelWatchTest : public testing::Test {
  protected:
-  KernelWatch Watching(const std::vector<FakeCollector*>& collectors) {
+  KernelWatch Watching(const std::vector<FakeCollector*>& collectors,
+                       bool keeps_step = false) {
     std::vector<std::unique_ptr<KernelCollector>> owned;
     for (FakeCollector* const it : collectors) owned.emplace_back(it);
-    return KernelWatch(std::move(owned));
+    return KernelWatch(std::move(owned), keeps_step);
   }
   v1::Measurement Watch(KernelWatch& watch) {
     v1::Measurement measurement;
@@ -127,6 +128,20 @@ TEST_F(KernelWatchTest, OneThatFailsSaysSoOnceAndIsLeftOut) {
   ASSERT_THAT(second.kernel_times(), SizeIs(1));
   EXPECT_EQ(second.kernel_times(0).collector(), "plugin");
   EXPECT_FALSE(watch.is_empty());
+}
+
+TEST_F(KernelWatchTest, AMemberOfAGangMakesTheRunsOfACollectorThatFails) {
+  auto* const broken = new FakeCollector("cupti", &device_);
+  broken->fault = "CUPTI is in use; stop the other profiler";
+  KernelWatch watch = Watching({broken, new FakeCollector("plugin", &device_)},
+                               /*keeps_step=*/true);
+  for (const int have_times : {2, 1}) {
+    runs_.clear();
+    const v1::Measurement measurement = Watch(watch);
+    EXPECT_THAT(runs_, SizeIs(12));
+    ASSERT_THAT(measurement.kernel_times(), SizeIs(have_times));
+    EXPECT_EQ(measurement.kernel_times(have_times - 1).executions(), 5);
+  }
 }
 
 TEST_F(KernelWatchTest, AProgramThatFailsEndsTheSession) {

@@ -4,6 +4,11 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "worker/collect/kernel_times.h"
+
 namespace meshwright::worker::collect {
 namespace {
 
@@ -87,6 +92,41 @@ TEST(XSpaceRecordsTest, WhatIsNotThereIsLeftOut) {
   const Collection collection = ReadXSpace(space);
   ASSERT_THAT(collection.records, SizeIs(1));
   EXPECT_EQ(collection.records[0].name, "");
+}
+
+TEST(XSpaceRecordsTest, TimesThatNoClockShowsAreNone) {
+  hlo::XSpace space;
+  hlo::XPlane& plane = *space.add_planes();
+  plane.set_name("/device:GPU:0");
+  (*plane.mutable_event_metadata())[1].set_name(std::string(100'000, 'x'));
+  hlo::XLine& line = *plane.add_lines();
+  line.set_name("Stream #1");
+  line.set_timestamp_ns(INT64_MAX);
+  hlo::XEvent& late = *line.add_events();
+  late.set_metadata_id(1);
+  late.set_offset_ps(1'000);
+  hlo::XEvent& longest = *line.add_events();
+  longest.set_offset_ps(INT64_MAX);
+  longest.set_duration_ps(INT64_MAX);
+  const Collection collection = ReadXSpace(space);
+  ASSERT_THAT(collection.records, SizeIs(2));
+  for (const KernelRecord& it : collection.records) EXPECT_EQ(it.end_ns, 0);
+  EXPECT_THAT(collection.records[0].name, SizeIs(1024));
+}
+
+// Seeds of the fuzzer, and what it found.
+TEST(XSpaceRecordsTest, KeptProfilesAreRead) {
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("tests/testdata/xspace")) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    hlo::XSpace space;
+    EXPECT_TRUE(space.ParseFromIstream(&file)) << entry.path();
+    const auto times = SumKernels(ReadXSpace(space), {{1, 1'000'000}}, {});
+    EXPECT_GE(times.idle_ns(), 0) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 1);
 }
 
 }  // namespace

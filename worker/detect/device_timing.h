@@ -1,4 +1,4 @@
-// TimeDevices: what collectives between the devices of a plugin take.
+// TimeDeviceSeries: what collectives between the devices of a plugin take.
 //
 // Concept: the plugin's own library moves the bytes, NCCL between GPUs, so that
 // times are those of a training step. Every pair is timed by a permute that
@@ -6,21 +6,18 @@
 // and all-to-all run in groups of consecutive devices of every size that
 // divides their number, all groups at once. Programs of one series take turns
 // with one that does nothing, whose time is subtracted (what a launch costs).
-// Nothing else times on these devices meanwhile (worker/devices/timing_lock.h).
+// Nothing else may time on these devices meanwhile (device_sweep.h).
 //   Plugins have no broadcast that can be timed alone; it is left out.
-// In → Out: a client → timings; device i of the client is DeviceIndex i.
+// In → Out: a client, a series → timings; device i of the client is DeviceIndex
+// i.
 // Units: bytes held per device before the step, seconds.
 // Threads: one.
 // Errors: those of Client::Compile, Upload and Execute (worker/pjrt/client.h).
-// kInvalidArgument for fewer than two devices, kDeadlineExceeded where another
-// process times them for ten minutes.
 // Source: papers/map_colossal_auto.txt 4.2.
 #ifndef MESHWRIGHT_WORKER_DETECT_DEVICE_TIMING_H_
 #define MESHWRIGHT_WORKER_DETECT_DEVICE_TIMING_H_
 
 #include <cstdint>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,13 +26,18 @@
 
 namespace meshwright::worker::detect {
 
-struct DeviceTimingOptions {
-  int64_t maximum_bytes = 16 << 20;
-  std::function<void(const std::string&)> report;  // before each series
+// One operation in one group, all sizes.
+struct DeviceSeries {
+  cluster::Operation operation = cluster::Operation::kSendReceive;
+  std::vector<cluster::DeviceIndex> devices;
 };
 
-absl::StatusOr<std::vector<cluster::GroupTiming>> TimeDevices(
-    const pjrt::Client& client, const DeviceTimingOptions& options);
+// Every pair, then the groups.
+std::vector<DeviceSeries> ListDeviceSeries(size_t devices);
+
+absl::StatusOr<std::vector<cluster::GroupTiming>> TimeDeviceSeries(
+    const pjrt::Client& client, const DeviceSeries& series,
+    int64_t maximum_bytes);
 
 }  // namespace meshwright::worker::detect
 

@@ -136,7 +136,10 @@ void TcpGroup::Welcome(const std::shared_ptr<Caller>& caller) {
         if (peer <= self_ || peer >= size() || joined_[peer] ||
             std::memcmp(caller->greeting.data() + 2, own_greeting_.data() + 2,
                         kGreetingBytes - 2) != 0) {
-          return caller->socket->Close();
+          caller->greeting = {};  // the refusal
+          return caller->socket->Write(
+              caller->greeting, {},
+              [caller](const absl::Status&) { caller->socket->Close(); });
         }
         sockets_[peer] = std::move(caller->socket);
         sockets_[peer]->Configure(kSocketBuffer);
@@ -151,29 +154,35 @@ void TcpGroup::Call(int peer, Clock::duration pause) {
   sockets_[peer]->Connect(
       hosts_[peer].address, [this, peer, pause](const absl::Status& status) {
         if (!joining_) return;
-        if (!status.ok()) {
-          last_failure_ = status;
-          sockets_[peer]->Close();
-          const auto longer =
-              std::min<Clock::duration>(2 * pause, kLongestPause);
-          return retries_[peer]->After(pause, [this, peer, longer] {
-            if (joining_) Call(peer, longer);
-          });
-        }
+        if (!status.ok()) return CallAgain(peer, pause, status);
         sockets_[peer]->Configure(kSocketBuffer);
         sockets_[peer]->Write(own_greeting_, {}, [](const absl::Status&) {});
-        sockets_[peer]->Read(
-            greetings_[peer],
-            [this, peer](const absl::Status& read) { Greeted(peer, read); });
+        sockets_[peer]->Read(greetings_[peer],
+                             [this, peer, pause](const absl::Status& read) {
+                               if (!joining_) return;
+                               if (!read.ok()) {
+                                 return CallAgain(peer, pause, read);
+                               }
+                               Greeted(peer);
+                             });
       });
 }
 
-void TcpGroup::Greeted(int peer, const absl::Status& status) {
-  if (!joining_) return;
+void TcpGroup::CallAgain(int peer, Clock::duration pause,
+                         const absl::Status& failure) {
+  last_failure_ = failure;
+  sockets_[peer]->Close();
+  const auto longer = std::min<Clock::duration>(2 * pause, kLongestPause);
+  retries_[peer]->After(pause, [this, peer, longer] {
+    if (joining_) Call(peer, longer);
+  });
+}
+
+void TcpGroup::Greeted(int peer) {
   const Greeting& greeting = greetings_[peer];
   const int named =
       static_cast<int>(greeting[0]) | static_cast<int>(greeting[1]) << 8;
-  if (status.ok() && named == peer &&
+  if (named == peer &&
       std::memcmp(greeting.data() + 2, own_greeting_.data() + 2,
                   kGreetingBytes - 2) == 0) {
     return Joined(peer);

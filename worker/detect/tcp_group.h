@@ -1,8 +1,10 @@
 // TcpGroup: the connections of a group of hosts that time their links.
 //
 // Concept: one connection per pair. The host that stands later in the list
-// calls, again and again until the other listens or the time is over. Each says
-// who it is and what list it has, so that a stranger is refused. Exchange then
+// calls, again and again until the other answers or the time is over: it may
+// not listen yet, or a relay before it may cut the connection. Each says who it
+// is and what list it has. A stranger is refused by a greeting that fits none.
+// Exchange then
 // moves bytes both ways at once and returns when both are through. It calls the
 // kernel itself, so that nothing but the link is timed.
 // Threads and ownership: one thread.
@@ -69,7 +71,8 @@ class TcpGroup {
   void Accept();
   void Welcome(const std::shared_ptr<Caller>& caller);
   void Call(int peer, Clock::duration pause);
-  void Greeted(int peer, const absl::Status& status);
+  void CallAgain(int peer, Clock::duration pause, const absl::Status& failure);
+  void Greeted(int peer);
   void Joined(int peer);
   void StopJoining();
   Greeting MakeGreeting() const;

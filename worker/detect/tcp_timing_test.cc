@@ -86,6 +86,29 @@ TEST(TcpTimingTest, AHostThatDoesNotComeIsNamed) {
                                      " cannot be reached in time")));
 }
 
+// As a relay does whose target does not listen yet.
+TEST(TcpTimingTest, AConnectionThatIsCutBeforeTheGreetingIsMadeAgain) {
+  const std::vector<TcpHost> hosts = MakeHosts(2);
+  Timings second;
+  std::jthread other;
+  {
+    auto relay = comm::TcpListener::Listen(hosts[0].address);
+    ASSERT_TRUE(relay.ok()) << relay.status();
+    comm::TcpSocket caller(*relay);
+    relay->Accept(caller, [&](const absl::Status& status) {
+      EXPECT_TRUE(status.ok()) << status;
+      caller.Close();
+    });
+    other =
+        std::jthread([&] { second = TimeHosts(hosts, "h1", MakeOptions()); });
+    relay->Run();
+  }
+  const Timings first = TimeHosts(hosts, "h0", MakeOptions());
+  other.join();
+  EXPECT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(second.ok()) << second.status();
+}
+
 TEST(TcpTimingTest, AnotherListIsRefused) {
   TcpTimingOptions options = MakeOptions();
   options.connect_patience = std::chrono::seconds(2);

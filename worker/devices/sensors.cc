@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/shared_library.h"
@@ -33,6 +34,15 @@ struct ProcessUse {
   unsigned memory_percent;
   unsigned encoder_percent;
   unsigned decoder_percent;
+};
+// nvmlPciInfo_t.
+struct PciInfo {
+  char old_name[16];
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned ids[2];
+  char name[32];
 };
 // More than a device has in practice; where there are more, NVML says nothing.
 constexpr unsigned kMaximumProcesses = 256;
@@ -59,6 +69,9 @@ struct Sensors::Functions {
   int (*mig)(void*, unsigned* current, unsigned* pending) = nullptr;
   int (*link_state)(void*, unsigned link, unsigned* is_active) = nullptr;
   int (*link_version)(void*, unsigned link, unsigned* version) = nullptr;
+  int (*link_end)(void*, unsigned link, PciInfo*) = nullptr;
+  int (*link_end_kind)(void*, unsigned link, int* kind) = nullptr;
+  int (*place)(void*, PciInfo*) = nullptr;
   int (*pcie_generation)(void*, unsigned*) = nullptr;
   int (*pcie_width)(void*, unsigned* lanes) = nullptr;
   int (*chosen_clock)(void*, int kind, unsigned* mhz) = nullptr;
@@ -75,6 +88,7 @@ constexpr int kMemoryClock = 2;
 constexpr int kUncorrected = 1;
 constexpr int kSinceDriver = 0;
 constexpr unsigned kMaximumLinks = 36;
+constexpr int kSwitch = 2;  // of nvmlIntNvLinkDeviceType_t
 // Of nvmlNvlinkVersion_t, by its numbers; 2.2 and 3.1 are of the same speed.
 constexpr const char* kLinkGenerations[] = {"?", "1", "2", "2", "3",
                                             "3", "4", "5", "6"};
@@ -149,6 +163,10 @@ absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
   nvml.Find("nvmlDeviceGetMigMode", &it.mig).IgnoreError();
   nvml.Find("nvmlDeviceGetNvLinkState", &it.link_state).IgnoreError();
   nvml.Find("nvmlDeviceGetNvLinkVersion", &it.link_version).IgnoreError();
+  nvml.Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", &it.link_end).IgnoreError();
+  nvml.Find("nvmlDeviceGetNvLinkRemoteDeviceType", &it.link_end_kind)
+      .IgnoreError();
+  nvml.Find("nvmlDeviceGetPciInfo_v3", &it.place).IgnoreError();
   nvml.Find("nvmlDeviceGetMaxPcieLinkGeneration", &it.pcie_generation)
       .IgnoreError();
   nvml.Find("nvmlDeviceGetMaxPcieLinkWidth", &it.pcie_width).IgnoreError();
@@ -336,6 +354,32 @@ std::vector<std::string> Sensors::Uuids() const {
     uuids.emplace_back(has ? text : "");
   }
   return uuids;
+}
+
+std::vector<LinkEnds> Sensors::ReadLinks() const {
+  const Functions& it = *functions_;
+  const auto name = [](const PciInfo& info) {
+    return absl::StrFormat("%04x:%02x:%02x", info.domain, info.bus,
+                           info.device);
+  };
+  std::vector<LinkEnds> all;
+  for (void* const device : devices_) {
+    PciInfo own = {};
+    if (!Ask(it.place, device, &own)) continue;
+    LinkEnds& ends = all.emplace_back();
+    ends.place = name(own);
+    for (unsigned link = 0; link < kMaximumLinks; ++link) {
+      unsigned is_active = 0;
+      PciInfo end = {};
+      int kind = 0;
+      if (!Ask(it.link_state, device, link, &is_active)) break;
+      if (is_active == 0 || !Ask(it.link_end, device, link, &end)) continue;
+      const bool is_switch =
+          Ask(it.link_end_kind, device, link, &kind) && kind == kSwitch;
+      (is_switch ? ends.switches : ends.devices).push_back(name(end));
+    }
+  }
+  return all;
 }
 
 // "NVLink 4 x18", "PCIe 5 x16".

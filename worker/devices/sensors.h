@@ -29,6 +29,13 @@
 
 namespace meshwright::worker::devices {
 
+// Of a device, by places on the bus.
+struct LinkEnds {
+  std::string place;                  // its own, "0000:1b:00"
+  std::vector<std::string> devices;   // at the other ends
+  std::vector<std::string> switches;  // there, too
+};
+
 class Sensors {
  public:
   // Of the first devices that this process sees, at most `count`; 0: of all.
@@ -52,6 +59,9 @@ class Sensors {
   std::vector<pid_t> ListProcesses() const;
   // "GPU-4c5f..." of each device; empty: it has none.
   std::vector<std::string> Uuids() const;
+  // The places of the devices on the bus, and the other ends of their links
+  // (NVLink) that are up; empty where NVML does not say.
+  std::vector<LinkEnds> ReadLinks() const;
   // Adds the driver where it is not known, MIG, the lowest power limit, the
   // classes of the links, and clocks that somebody chose. (NVML does not say
   // whether nvidia-smi -lgc locked them.)

@@ -97,6 +97,18 @@ TEST_F(SensorsTest, DevicesThatDifferAreAllDescribed) {
   EXPECT_EQ(fingerprint.clock_policy(), "SM 1410 MHz");
 }
 
+TEST_F(SensorsTest, TheOtherEndsOfLinks) {
+  const auto sensors = See("0,1", 2);
+  ASSERT_TRUE(sensors.ok());
+  const std::vector<LinkEnds> ends = (*sensors)->ReadLinks();
+  ASSERT_THAT(ends, ::testing::SizeIs(2));
+  EXPECT_EQ(ends[0].place, "0000:1b:00");
+  EXPECT_THAT(ends[0].devices, ElementsAre("0000:2a:00"));
+  EXPECT_THAT(ends[0].switches, ElementsAre("0000:c1:00"));
+  EXPECT_EQ(ends[1].place, "0000:2a:00");
+  EXPECT_THAT(ends[1].devices, IsEmpty());
+}
+
 TEST_F(SensorsTest, TheVisibleDeviceIsAsked) {
   EXPECT_TRUE(See("GPU-00000000-1111-2222-3333-444444444444,1").ok());
   EXPECT_TRUE(See("0").ok());

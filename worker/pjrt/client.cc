@@ -235,18 +235,21 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(
   auto& assignment = *build.mutable_device_assignment();
   assignment.set_replica_count(num_replicas);
   assignment.set_computation_count(num_partitions);
+  const bool is_here = num_partitions == 1 && num_replicas <= resident_count();
+  const int first = is_here ? first_resident_ : 0;
   for (int partition = 0; partition < num_partitions; ++partition) {
     auto& computation = *assignment.add_computation_devices();
     for (int replica = 0; replica < num_replicas; ++replica) {
       computation.add_replica_device_ids(
-          device_ids_[partition * num_replicas + replica]);
+          device_ids_[first + partition * num_replicas + replica]);
     }
   }
   for (const auto& [name, value] : compiler) {
     (*options.mutable_env_option_overrides())[name].set_string_field(value);
   }
-  // Shared among the devices of the mesh it would wait for those not there.
-  if (solo_) {
+  // Shared among the devices of the mesh it would wait for those not there, or
+  // for processes that do not compile.
+  if (solo_ || is_spread_) {
     (*options.mutable_env_option_overrides())["xla_gpu_shard_autotuning"]
         .set_bool_field(false);
   }

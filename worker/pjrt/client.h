@@ -69,7 +69,8 @@ class Client {
 
   // `hlo_module`: a serialized HloModuleProto. With several partitions XLA
   // partitions it by its annotations; with several replicas every device runs
-  // it as it is. Device i is partition (or replica) i.
+  // it as it is. Device i is partition (or replica) i. Replicas alone that fit
+  // the devices that are here run on these.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(
       const std::string& hlo_module, int num_partitions, int num_replicas = 1,
       const CompilerOptions& compiler = {}) const;

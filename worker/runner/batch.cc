@@ -220,7 +220,7 @@ absl::Status Batch::Compare(
 }
 
 absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Batch::Load(
-    const v1::Program& program) const {
+    const v1::Program& program) {
   if (!agreement_.is_alone() &&
       program.num_partitions() != client_.device_count()) {
     return absl::InvalidArgumentError(
@@ -395,10 +395,11 @@ void Batch::Fail(TimedProgram& program, v1::Outcome outcome,
 const Anchors* Batch::GetAnchors() {
   // An accelerator's sensors tell how fast it was; a small program launched
   // from the host would tell of the host.
-  if (options_.kernels != nullptr || !agreement_.is_alone()) return nullptr;
+  if (options_.kernels != nullptr) return nullptr;
   if (!std::exchange(anchors_tried_, true)) {
     auto anchors = Anchors::Load(client_, client_.resident_count());
-    if (anchors.ok()) anchors_ = *std::move(anchors);
+    const bool is_agreed = agreement_.Agree(anchors.status()).ok();
+    if (is_agreed) anchors_ = *std::move(anchors);
   }
   return anchors_.get();
 }

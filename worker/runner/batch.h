@@ -17,8 +17,8 @@
 // earlier child died in them. Events before and after each step tell the parent
 // where a child died.
 // A member of a gang agrees with the others after every step that may fail on
-// one alone (agreement.h). It has no anchors, collectives of its own or
-// collectors: what these run, the others would have to run, too.
+// one alone (agreement.h). Collectors and anchors watch and run the same on all
+// of them. It has no collectives timed alone.
 // Threads: one; compiles on a pool of its own.
 // Where a reference needs more memory than its devices have, every program's
 // row says so (ProfileResult.reference_too_large).
@@ -84,7 +84,7 @@ class Batch {
         options_(options),
         events_(events),
         collective_timer_(client, protocol),
-        executables_(options.executables_folder),
+        executables_(options.executables_folder, options.gang),
         inputs_(options.input_cache_bytes) {
     for (int i = 0; i < request.programs_size(); ++i) {
       numbers_[request.programs(i).key()] = i;
@@ -109,7 +109,7 @@ class Batch {
       const std::vector<std::optional<pjrt::HostArray>>& results,
       const std::vector<std::optional<pjrt::HostArray>>& reference);
   absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Load(
-      const v1::Program& program) const;
+      const v1::Program& program);
   // For MakeFailureRow. A compiler tries kernels on an accelerator: where it
   // lacks memory, others may have it.
   v1::Outcome FindCompileOutcome(const v1::Program& program,

@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<TileAssignment>> Tile(
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> BenchmarkedProgram::Load(
-    const pjrt::Client& client, const ExecutableCache& cache,
+    const pjrt::Client& client, ExecutableCache& cache,
     const v1::Program& program) {
   hlo::HloModuleProto module;
   if (!module.ParseFromString(program.hlo_module())) {
@@ -57,12 +57,13 @@ absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> BenchmarkedProgram::Load(
                    Tile(signature.parameters, "parameter", partitions));
   ASSIGN_OR_RETURN(loaded->outputs_,
                    Tile(signature.outputs, "output", partitions));
-  RETURN_IF_ERROR(loaded->Compile(client, cache));
+  loaded->is_solo_ = client.is_solo();
+  RETURN_IF_ERROR(loaded->FindOrCompile(client, cache));
   return loaded;
 }
 
-absl::Status BenchmarkedProgram::Compile(const pjrt::Client& client,
-                                         const ExecutableCache& cache) {
+absl::Status BenchmarkedProgram::FindOrCompile(const pjrt::Client& client,
+                                               ExecutableCache& cache) {
   const int partitions = program_.num_partitions();
   if (auto kept = cache.Find(client, program_.key(), partitions)) {
     executable_ = std::move(kept->executable);
@@ -70,13 +71,21 @@ absl::Status BenchmarkedProgram::Compile(const pjrt::Client& client,
     // Some plugins tell less of what they loaded than of what they compiled.
     if (ReadFacts().ok()) return absl::OkStatus();
   }
+  absl::Status status = Compile(client);
+  if (status.ok()) {
+    cache.Keep(program_.key(), *executable_, compile_time_);
+  } else {
+    cache.GiveUp(program_.key());
+  }
+  return status;
+}
+
+absl::Status BenchmarkedProgram::Compile(const pjrt::Client& client) {
   const absl::Time start = absl::Now();
-  ASSIGN_OR_RETURN(executable_,
-                   client.Compile(program_.hlo_module(), partitions));
+  ASSIGN_OR_RETURN(executable_, client.Compile(program_.hlo_module(),
+                                               program_.num_partitions()));
   compile_time_ = absl::Now() - start;
-  RETURN_IF_ERROR(ReadFacts());
-  cache.Keep(program_.key(), *executable_, compile_time_);
-  return absl::OkStatus();
+  return ReadFacts();
 }
 
 absl::Status BenchmarkedProgram::ReadFacts() {
@@ -202,11 +211,9 @@ absl::StatusOr<std::vector<pjrt::HostArray>> BenchmarkedProgram::RunAndRead(
   auto execution = Run(0);
   if (!execution.ok()) return execution.status();
   took = execution->wall_time;
-  // A part of the devices has no whole outputs; of one that stands for several
-  // not even its part is right.
-  if (resident_devices_ < program_.num_partitions()) {
-    return std::vector<pjrt::HostArray>();
-  }
+  const bool is_part = resident_devices_ < program_.num_partitions();
+  // Of a device that stands for several not even its part is right.
+  if (is_part && is_solo_) return std::vector<pjrt::HostArray>();
   // Run has made the aliased outputs inputs; they are read there and put back.
   const auto swap_aliased = [&] {
     for (size_t device = 0; device < execution->outputs.size(); ++device) {
@@ -221,6 +228,10 @@ absl::StatusOr<std::vector<pjrt::HostArray>> BenchmarkedProgram::RunAndRead(
   std::vector<pjrt::HostArray> arrays;
   absl::Status status;
   for (size_t i = 0; i < outputs_.size() && status.ok(); ++i) {
+    if (is_part) {
+      status = CheckShards(static_cast<int>(i), execution->outputs);
+      continue;
+    }
     auto array = Assemble(static_cast<int>(i), execution->outputs);
     if (!array.ok()) {
       status = array.status();
@@ -233,6 +244,17 @@ absl::StatusOr<std::vector<pjrt::HostArray>> BenchmarkedProgram::RunAndRead(
   swap_aliased();
   if (!status.ok()) return status;
   return arrays;
+}
+
+absl::Status BenchmarkedProgram::CheckShards(
+    int output, const std::vector<std::vector<pjrt::Buffer>>& outputs) const {
+  for (const std::vector<pjrt::Buffer>& device : outputs) {
+    ASSIGN_OR_RETURN(const pjrt::HostArray shard, device[output].Download());
+    if (HasNan(shard)) {
+      return absl::DataLossError(absl::StrCat("NaN in output ", output));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<pjrt::HostArray> BenchmarkedProgram::Assemble(

@@ -46,7 +46,7 @@ class BenchmarkedProgram {
   // Compiled, or taken from the cache. Errors: see above, and those of the
   // compiler.
   static absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Load(
-      const pjrt::Client& client, const ExecutableCache& cache,
+      const pjrt::Client& client, ExecutableCache& cache,
       const v1::Program& program);
 
   const v1::Program& program() const { return program_; }
@@ -80,8 +80,9 @@ class BenchmarkedProgram {
   // Runs once on `buffer_set`; its time.
   absl::StatusOr<pjrt::Execution> Run(int buffer_set);
   // One run whose outputs are read back. A NaN in them is an error, unless they
-  // are for a comparison, where it is a value. `took`: of the run alone. None
-  // is read where not all devices of the program are here.
+  // are for a comparison, where it is a value. `took`: of the run alone. Where
+  // not all devices of the program are here, shards are read and none returned;
+  // of a device that stands for several not even these.
   absl::StatusOr<std::vector<pjrt::HostArray>> RunAndRead(bool for_comparison,
                                                           absl::Duration& took);
 
@@ -90,12 +91,16 @@ class BenchmarkedProgram {
 
  private:
   explicit BenchmarkedProgram(const v1::Program& program) : program_(program) {}
-  absl::Status Compile(const pjrt::Client& client,
-                       const ExecutableCache& cache);
+  absl::Status FindOrCompile(const pjrt::Client& client,
+                             ExecutableCache& cache);
+  absl::Status Compile(const pjrt::Client& client);
   absl::Status ReadFacts();
   // Cuts the tensor and uploads it as the next argument of every set.
   absl::Status Upload(const pjrt::Client& client, const pjrt::HostArray& whole);
   void OpenSets(int buffer_sets);
+  // kDataLoss for a NaN in the shards that are here.
+  absl::Status CheckShards(
+      int output, const std::vector<std::vector<pjrt::Buffer>>& outputs) const;
   absl::StatusOr<pjrt::HostArray> Assemble(
       int output, const std::vector<std::vector<pjrt::Buffer>>& outputs) const;
 
@@ -109,6 +114,7 @@ class BenchmarkedProgram {
   std::vector<v1::Collective> collectives_;
   std::set<std::string> collective_names_;
   int resident_devices_ = 1;
+  bool is_solo_ = false;
   absl::Duration compile_time_;
   // [set][device][argument]
   std::vector<std::vector<std::vector<pjrt::Buffer>>> sets_;

@@ -95,8 +95,9 @@ void GroupTiming::WatchKernels() {
     v1::Measurement& measurement = *program.result.mutable_measurement();
     const absl::Status status = context_.kernels->Watch(
         [&](int run) {
-          return program.loaded->Run(run % program.loaded->buffer_sets())
-              .status();
+          return context_.agreement.Agree(
+              program.loaded->Run(run % program.loaded->buffer_sets())
+                  .status());
         },
         program.loaded->collective_names(), measurement);
     if (!status.ok()) {

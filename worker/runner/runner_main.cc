@@ -23,6 +23,7 @@
 #include "worker/collect/find_collectors.h"
 #include "worker/collect/kernel_watch.h"
 #include "worker/devices/cache_sweep.h"
+#include "worker/devices/device_trouble.h"
 #include "worker/devices/fingerprint.h"
 #include "worker/devices/heat_counter.h"
 #include "worker/devices/idle_spinner.h"
@@ -183,6 +184,19 @@ absl::StatusOr<v1::RunnerEvent> DescribeDevices(const pjrt::Plugin& plugin,
   return event;
 }
 
+// A failure of the plugin, or what the driver knows of its cause. Members of a
+// gang fail with each other.
+absl::Status ExplainFailure(const absl::Status& status,
+                            const v1::RunnerRequest& request) {
+  if (request.device().platform() != "cuda" || request.has_gang() ||
+      !(absl::IsFailedPrecondition(status) || absl::IsUnavailable(status))) {
+    return status;
+  }
+  absl::Status trouble =
+      devices::FindDeviceTrouble(std::string(status.message()));
+  return trouble.ok() ? status : trouble;
+}
+
 absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   ASSIGN_OR_RETURN(const std::string content,
                    base::ReadFile(arguments.job_file));
@@ -208,7 +222,9 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   if (on_cpu) devices::AvoidThreadPoolDeadlock();
   const std::unique_ptr<devices::IdleSpinner> awake =
       on_cpu ? devices::IdleSpinner::Start() : nullptr;
-  ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(path));
+  const auto loaded = pjrt::Plugin::Load(path);
+  if (!loaded.ok()) return ExplainFailure(loaded.status(), request);
+  const std::shared_ptr<const pjrt::Plugin>& plugin = *loaded;
   pjrt::ClientOptions client_options;
   client_options.platform = device.platform();
   client_options.device_count = device.device_count();
@@ -225,8 +241,15 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
     client_options.store = line.get();
     RETURN_IF_ERROR(line->AwaitGo());
   }
-  ASSIGN_OR_RETURN(const auto client,
-                   pjrt::Client::Create(plugin, client_options));
+  const auto created = pjrt::Client::Create(plugin, client_options);
+  if (absl::IsUnavailable(created.status())) {
+    return ExplainFailure(created.status(), request);
+  }
+  RETURN_IF_ERROR(created.status());
+  const std::unique_ptr<pjrt::Client>& client = *created;
+  if (device.platform() == "cuda" && request.programs().empty()) {
+    RETURN_IF_ERROR(devices::FindDeviceTrouble("", client->resident_count()));
+  }
   if (client->platform_name() != "cpu") protocol.slow_share = 0;
   BatchOptions options = ChooseOptions(arguments, *client);
   options.gang = line.get();
@@ -268,9 +291,14 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   if (on_cpu) options.quiet.heat = &heat;
   options.progress = progress.get();
   std::vector<std::string> notes;
-  collect::KernelWatch kernels(
-      collect::FindCollectors(plugin, client->platform_name(), notes));
-  if (!kernels.is_empty() && line == nullptr) options.kernels = &kernels;
+  auto collectors =
+      collect::FindCollectors(plugin, client->platform_name(), notes);
+  ASSIGN_OR_RETURN(const int64_t least,
+                   Agreement(line.get()).FindSmallest(std::ssize(collectors)));
+  collectors.resize(static_cast<size_t>(least));
+  collect::KernelWatch kernels(std::move(collectors),
+                               /*keeps_step=*/line != nullptr);
+  if (!kernels.is_empty()) options.kernels = &kernels;
   for (const std::string& note : notes) std::cerr << note << "\n";
   options.executables_folder = arguments.executables;
   options.quiet.lock = lock.get();

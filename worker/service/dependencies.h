@@ -7,6 +7,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -29,6 +30,13 @@ using MemberFunction = std::function<absl::Status(
     const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
     std::stop_token stop, sandbox::GangInbox* inbox)>;
 
+// How a device is joined to others of its host, by places on the bus.
+struct DeviceLinks {
+  std::string place;                  // its own
+  std::vector<std::string> devices;   // at the other ends of its links
+  std::vector<std::string> switches;  // there, too
+};
+
 struct WorkerDependencies {
   // One, or several over one store, with commas between them.
   std::string coordinator_address;
@@ -39,6 +47,7 @@ struct WorkerDependencies {
   v1::DeviceSpec devices;
   BatchFunction run_batch;
   MemberFunction run_member;  // empty: this worker joins no gangs
+  std::vector<DeviceLinks> links;
   // The fault of the machine, for which nothing can be measured on it; empty:
   // none. Asked after every batch, and now and then while there is something.
   std::function<std::string()> find_fault = [] { return std::string(); };

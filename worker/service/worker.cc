@@ -136,6 +136,12 @@ absl::Status Worker::Daemon::Start() {
   *hello_.mutable_fingerprint() = ready.fingerprint();
   hello_.set_memory_bytes(ready.memory_bytes());
   hello_.set_joins_gangs(dependencies_.run_member != nullptr);
+  for (const DeviceLinks& it : dependencies_.links) {
+    v1::DeviceLinks& links = *hello_.add_links();
+    links.set_place(it.place);
+    links.mutable_devices()->Assign(it.devices.begin(), it.devices.end());
+    links.mutable_switches()->Assign(it.switches.begin(), it.switches.end());
+  }
   hello_.set_software_version(base::Version());
   hello_.mutable_protocols()->set_oldest(base::kOldestWorkerProtocol);
   hello_.mutable_protocols()->set_newest(base::kWorkerProtocol);
