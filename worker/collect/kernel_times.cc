@@ -130,7 +130,8 @@ void AddHottest(const Execution& execution, v1::KernelTimes& times) {
     v1::HotKernel& kernel = kernels[{record->operation, record->name}];
     kernel.set_name(Shorten(record->name));
     kernel.set_operation(Shorten(record->operation));
-    kernel.set_total_ns(kernel.total_ns() + record->end_ns - record->start_ns);
+    kernel.set_total_ns(kernel.total_ns() +
+                        (record->end_ns - record->start_ns));
     kernel.set_count(kernel.count() + 1);
   }
   std::vector<v1::HotKernel> sorted;
