@@ -119,9 +119,8 @@ std::string FindGrowth(const Growth& growth) {
         "/proc/PID says which",
         before, what, after, allowed_more);
   };
-  const std::string files =
-      compare("open files", growth.before.descriptors, growth.after.descriptors,
-              kAllowedDescriptors);
+  std::string files = compare("open files", growth.before.descriptors,
+                              growth.after.descriptors, kAllowedDescriptors);
   if (!files.empty()) return files;
   return compare("threads", growth.before.threads, growth.after.threads,
                  kAllowedThreads);
