@@ -18,7 +18,8 @@ namespace {
 
 constexpr size_t kPoints = 100;
 constexpr double kSecondsOfAnHour = 3600;
-constexpr double kAllowedMib = 16;  // an hour, or in less
+constexpr double kAllowedMib = 16;         // an hour
+constexpr double kAllowedAtFirstMib = 64;  // in less: caches fill, heaps settle
 // Files and threads that come and go by themselves.
 constexpr int kAllowedDescriptors = 4;
 constexpr int kAllowedThreads = 4;
@@ -99,6 +100,7 @@ Growth FitGrowth(const std::vector<ProcessSample>& samples) {
 }
 
 double AllowedGrowth(double seconds) {
+  if (seconds < kSecondsOfAnHour / 2) return kAllowedAtFirstMib;
   return kAllowedMib * std::max(1.0, seconds / kSecondsOfAnHour);
 }
 

@@ -41,13 +41,13 @@ TEST(GrowthTest, PeaksAndAStepAtTheEndAreNoGrowth) {
 
 TEST(GrowthTest, ALeakBelowASawtoothIsFound) {
   const Growth growth =
-      FitGrowth(Take(1200, [](int i) { return 100 + i % 30 + i / 20.0; }));
-  EXPECT_NEAR(growth.mib_an_hour, 180, 10);
-  EXPECT_THAT(FindGrowth(growth), HasSubstr("more than 16 MiB"));
+      FitGrowth(Take(1200, [](int i) { return 100 + i % 30 + i / 10.0; }));
+  EXPECT_NEAR(growth.mib_an_hour, 360, 10);
+  EXPECT_THAT(FindGrowth(growth), HasSubstr("more than 64 MiB"));
 }
 
 TEST(GrowthTest, ANightMayGrowAsMuchAnHour) {
-  EXPECT_EQ(AllowedGrowth(40), AllowedGrowth(3600));
+  EXPECT_GT(AllowedGrowth(40), AllowedGrowth(3600));
   EXPECT_EQ(AllowedGrowth(10 * 3600), 10 * AllowedGrowth(3600));
 }
 
