@@ -37,8 +37,8 @@ struct Growth {
 // Of samples in the order of their time; none gives zeros.
 Growth FitGrowth(const std::vector<ProcessSample>& samples);
 
-// What a process may grow in `seconds`: in less than half an hour what heaps and
-// caches need until they are filled, in more the same every hour.
+// What a process may grow in `seconds`: in less than half an hour what heaps
+// and caches need until they are filled, in more the same every hour.
 double AllowedGrowth(double seconds);
 
 // One sentence that says what grew; empty: nothing did.
