@@ -149,7 +149,7 @@ struct TablePlanStore::Connection {
     if (!given.request_id().empty()) {
       ASSIGN_OR_RETURN(const auto known, FindSubmission(given));
       if (known.has_value()) {
-        const auto there = Read(*known);
+        auto there = Read(*known);
         if (!absl::IsDataLoss(there.status())) return there;
         RETURN_IF_ERROR(SetAside(*known));  // this one is in its place
       }

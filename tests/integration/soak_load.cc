@@ -71,7 +71,7 @@ class Gate {
 absl::Status AwaitLeader(PlanningClient& client) {
   const absl::Time begin = absl::Now();
   while (true) {
-    const absl::Status status = client.ListWorkers().status();
+    absl::Status status = client.ListWorkers().status();
     if (!absl::IsUnavailable(status) || absl::Now() - begin > kSoakPatience) {
       return status;
     }
