@@ -3,7 +3,6 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -13,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "base/shared_library.h"
 #include "base/status_macros.h"
 #include "worker/devices/device_users.h"
+#include "worker/devices/nvml.h"
 #include "worker/devices/process_family.h"
 
 namespace meshwright::worker::devices {
@@ -27,70 +26,8 @@ constexpr int kExclusiveThread = 1;
 constexpr int kProhibited = 2;
 constexpr int kExclusiveProcess = 3;
 constexpr double kHeldShare = 0.9;
-// More than a device has in practice; where there are more, NVML names none.
-constexpr unsigned kListedProcesses = 256;
 
-struct MemoryUse {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
-};
-struct ListedProcess {
-  unsigned pid;
-  unsigned long long memory_bytes;
-  unsigned instances[2];
-};
-
-// As NVML declares them; those after `by_uuid` may be missing.
-struct Questions {
-  int (*initialize)() = nullptr;
-  int (*shutdown)() = nullptr;
-  const char* (*describe)(int) = nullptr;
-  int (*count)(unsigned*) = nullptr;
-  int (*by_index)(unsigned, void**) = nullptr;
-  int (*by_uuid)(const char*, void**) = nullptr;
-  int (*driver)(char*, unsigned size) = nullptr;
-  int (*cuda)(int*) = nullptr;
-  int (*uuid)(void*, char*, unsigned size) = nullptr;
-  int (*mig)(void*, unsigned* current, unsigned* pending) = nullptr;
-  int (*instance_limit)(void*, unsigned*) = nullptr;
-  int (*instance)(void*, unsigned index, void**) = nullptr;
-  int (*mode)(void*, int*) = nullptr;
-  int (*memory)(void*, MemoryUse*) = nullptr;
-  int (*processes)(void*, unsigned* count, ListedProcess*) = nullptr;
-};
-
-template <typename Function, typename... Arguments>
-bool Answers(Function* question, Arguments... arguments) {
-  return question != nullptr && question(arguments...) == 0;
-}
-
-absl::StatusOr<Questions> OpenNvml(const std::string& name) {
-  ASSIGN_OR_RETURN(const base::SharedLibrary library,
-                   base::SharedLibrary::Open(name, ""));
-  Questions it;
-  RETURN_IF_ERROR(library.Find("nvmlInit_v2", &it.initialize));
-  RETURN_IF_ERROR(library.Find("nvmlShutdown", &it.shutdown));
-  RETURN_IF_ERROR(library.Find("nvmlErrorString", &it.describe));
-  RETURN_IF_ERROR(library.Find("nvmlDeviceGetCount_v2", &it.count));
-  RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByIndex_v2", &it.by_index));
-  RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByUUID", &it.by_uuid));
-  library.Find("nvmlSystemGetDriverVersion", &it.driver).IgnoreError();
-  library.Find("nvmlSystemGetCudaDriverVersion_v2", &it.cuda).IgnoreError();
-  library.Find("nvmlDeviceGetUUID", &it.uuid).IgnoreError();
-  library.Find("nvmlDeviceGetMigMode", &it.mig).IgnoreError();
-  library.Find("nvmlDeviceGetMaxMigDeviceCount", &it.instance_limit)
-      .IgnoreError();
-  library.Find("nvmlDeviceGetMigDeviceHandleByIndex", &it.instance)
-      .IgnoreError();
-  library.Find("nvmlDeviceGetComputeMode", &it.mode).IgnoreError();
-  library.Find("nvmlDeviceGetMemoryInfo", &it.memory).IgnoreError();
-  library.Find("nvmlDeviceGetComputeRunningProcesses_v3", &it.processes)
-      .IgnoreError();
-  return it;
-}
-
-absl::Status RefuseDriver(const Questions& nvml, int result) {
+absl::Status RefuseDriver(const Nvml& nvml, int result) {
   if (result == kDriverNotLoaded) {
     return absl::FailedPreconditionError(
         "the NVIDIA driver is not loaded; run nvidia-smi as root, or restart "
@@ -137,13 +74,13 @@ bool BlamesDriver(const std::string& failure) {
           absl::StrContains(failure, "unsupported"));
 }
 
-absl::Status CheckDriver(const Questions& nvml, const std::string& failure) {
-  int cuda = 0;  // 12080 is 12.8
-  const bool knows = Answers(nvml.cuda, &cuda);
+absl::Status CheckDriver(const Nvml& nvml, const std::string& failure) {
+  int cuda = 0;
+  const bool knows = Ask(nvml.cuda, &cuda);
   const int wanted = FindLoadedCuda();
   if (!BlamesDriver(failure) && !(knows && cuda / 1000 < wanted)) return {};
   char version[96] = {};
-  if (!Answers(nvml.driver, version, unsigned{sizeof(version)})) *version = 0;
+  if (!Ask(nvml.driver, version, unsigned{sizeof(version)})) *version = 0;
   return absl::FailedPreconditionError(absl::StrCat(
       "the NVIDIA driver ", version,
       knows ? absl::StrFormat(", which is for CUDA %d.%d,", cuda / 1000,
@@ -159,18 +96,18 @@ struct Gpu {
   void* handle = nullptr;
 };
 
-std::string NameGpu(const Questions& nvml, void* handle,
+std::string NameGpu(const Nvml& nvml, void* handle,
                     const std::string& fallback) {
   char text[96] = {};
-  return Answers(nvml.uuid, handle, text, unsigned{sizeof(text)})
+  return Ask(nvml.uuid, handle, text, unsigned{sizeof(text)})
              ? std::string(text)
              : absl::StrCat("GPU ", fallback);
 }
 
 // Those that this process sees.
-absl::StatusOr<std::vector<Gpu>> ListGpus(const Questions& nvml) {
+absl::StatusOr<std::vector<Gpu>> ListGpus(const Nvml& nvml) {
   unsigned all = 0;
-  if (!Answers(nvml.count, &all) || all == 0) {
+  if (!Ask(nvml.count, &all) || all == 0) {
     return absl::FailedPreconditionError(
         "the NVIDIA driver finds no GPU; see that nvidia-smi -L lists one");
   }
@@ -179,7 +116,7 @@ absl::StatusOr<std::vector<Gpu>> ListGpus(const Questions& nvml) {
   if (visible == nullptr) {
     for (unsigned i = 0; i < all; ++i) {
       void* handle = nullptr;
-      if (!Answers(nvml.by_index, i, &handle)) continue;
+      if (!Ask(nvml.by_index, i, &handle)) continue;
       gpus.push_back({NameGpu(nvml, handle, absl::StrCat(i)), handle});
     }
     return gpus;
@@ -191,8 +128,8 @@ absl::StatusOr<std::vector<Gpu>> ListGpus(const Questions& nvml) {
     void* handle = nullptr;
     const bool is_there =
         absl::SimpleAtoi(name, &index)
-            ? index < all && Answers(nvml.by_index, index, &handle)
-            : Answers(nvml.by_uuid, name.c_str(), &handle);
+            ? index < all && Ask(nvml.by_index, index, &handle)
+            : Ask(nvml.by_uuid, name.c_str(), &handle);
     if (!is_there) break;
     gpus.push_back({NameGpu(nvml, handle, name), handle});
   }
@@ -202,17 +139,17 @@ absl::StatusOr<std::vector<Gpu>> ListGpus(const Questions& nvml) {
       " GPUs through; name devices as nvidia-smi -L does, or unset it"));
 }
 
-absl::Status CheckInstances(const Questions& nvml, const Gpu& gpu) {
+absl::Status CheckInstances(const Nvml& nvml, const Gpu& gpu) {
   unsigned current = 0;
   unsigned pending = 0;
-  if (!Answers(nvml.mig, gpu.handle, &current, &pending) || current == 0) {
+  if (!Ask(nvml.mig, gpu.handle, &current, &pending) || current == 0) {
     return {};
   }
   unsigned limit = 0;
-  if (!Answers(nvml.instance_limit, gpu.handle, &limit)) return {};
+  if (!Ask(nvml.instance_limit, gpu.handle, &limit)) return {};
   for (unsigned i = 0; i < limit; ++i) {
     void* instance = nullptr;
-    if (Answers(nvml.instance, gpu.handle, i, &instance)) return {};
+    if (Ask(nvml.instance, gpu.handle, i, &instance)) return {};
   }
   return absl::FailedPreconditionError(absl::StrCat(
       gpu.name,
@@ -221,15 +158,13 @@ absl::Status CheckInstances(const Questions& nvml, const Gpu& gpu) {
 }
 
 // Another process on the device; empty: NVML names none.
-std::string FindOther(const Questions& nvml, const Gpu& gpu) {
-  unsigned count = kListedProcesses;
-  std::vector<ListedProcess> listed(count);
-  if (!Answers(nvml.processes, gpu.handle, &count, listed.data())) return "";
-  listed.resize(std::min(count, kListedProcesses));
+std::string FindOther(const Nvml& nvml, const Gpu& gpu) {
+  const std::vector<NvmlProcess> listed =
+      ListComputeProcesses(nvml, gpu.handle);
   // Numbers of the host say nothing in a container.
   if (!HasNumbersOfHost()) return listed.empty() ? "" : "a process of the host";
-  const ListedProcess* largest = nullptr;
-  for (const ListedProcess& it : listed) {
+  const NvmlProcess* largest = nullptr;
+  for (const NvmlProcess& it : listed) {
     if (it.pid == static_cast<unsigned>(getpid())) continue;
     if (largest == nullptr || it.memory_bytes > largest->memory_bytes) {
       largest = &it;
@@ -239,9 +174,9 @@ std::string FindOther(const Questions& nvml, const Gpu& gpu) {
                             : DescribeProcess(static_cast<pid_t>(largest->pid));
 }
 
-absl::Status CheckMode(const Questions& nvml, const Gpu& gpu) {
+absl::Status CheckMode(const Nvml& nvml, const Gpu& gpu) {
   int mode = 0;
-  if (!Answers(nvml.mode, gpu.handle, &mode)) return {};
+  if (!Ask(nvml.mode, gpu.handle, &mode)) return {};
   if (mode == kProhibited) {
     return absl::FailedPreconditionError(
         absl::StrCat(gpu.name,
@@ -257,9 +192,9 @@ absl::Status CheckMode(const Questions& nvml, const Gpu& gpu) {
                    "as root"));
 }
 
-absl::Status CheckMemory(const Questions& nvml, const Gpu& gpu) {
-  MemoryUse memory = {};
-  if (!Answers(nvml.memory, gpu.handle, &memory) || memory.total == 0) {
+absl::Status CheckMemory(const Nvml& nvml, const Gpu& gpu) {
+  NvmlMemory memory = {};
+  if (!Ask(nvml.memory, gpu.handle, &memory) || memory.total == 0) {
     return {};
   }
   const auto total = static_cast<double>(memory.total);
@@ -274,8 +209,7 @@ absl::Status CheckMemory(const Questions& nvml, const Gpu& gpu) {
       other.empty() ? "another process" : other));
 }
 
-absl::Status AskNvml(const Questions& nvml, const std::string& failure,
-                     int count) {
+absl::Status AskNvml(const Nvml& nvml, const std::string& failure, int count) {
   if (!failure.empty()) RETURN_IF_ERROR(CheckDriver(nvml, failure));
   ASSIGN_OR_RETURN(std::vector<Gpu> gpus, ListGpus(nvml));
   if (count > 0 && gpus.size() > static_cast<size_t>(count)) {
@@ -295,9 +229,9 @@ absl::Status AskNvml(const Questions& nvml, const std::string& failure,
 
 absl::Status FindDeviceTrouble(const std::string& failure, int count,
                                const std::string& library) {
-  const auto nvml = OpenNvml(library);
+  const auto nvml = OpenNvml(library, "");
   // Devices that open need no NVML.
-  if (!nvml.ok()) {
+  if (!nvml.ok() || nvml->count == nullptr) {
     return failure.empty()
                ? absl::OkStatus()
                : absl::FailedPreconditionError(absl::StrCat(

@@ -14,72 +14,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "base/shared_library.h"
 #include "base/status_macros.h"
+#include "worker/devices/nvml.h"
 
 namespace meshwright::worker::devices {
-namespace {
-
-// nvmlProcessInfo_t and nvmlProcessUtilizationSample_t.
-struct RunningProcess {
-  unsigned pid;
-  unsigned long long memory_bytes;
-  unsigned gpu_instance;
-  unsigned compute_instance;
-};
-struct ProcessUse {
-  unsigned pid;
-  unsigned long long unix_us;
-  unsigned sm_percent;
-  unsigned memory_percent;
-  unsigned encoder_percent;
-  unsigned decoder_percent;
-};
-// nvmlPciInfo_t.
-struct PciInfo {
-  char old_name[16];
-  unsigned domain;
-  unsigned bus;
-  unsigned device;
-  unsigned ids[2];
-  char name[32];
-};
-// More than a device has in practice; where there are more, NVML says nothing.
-constexpr unsigned kMaximumProcesses = 256;
-
-}  // namespace
-
-// As NVML declares them: results are int (0: success), handles void*.
-struct Sensors::Functions {
-  int (*initialize)() = nullptr;
-  int (*shutdown)() = nullptr;
-  const char* (*describe)(int) = nullptr;
-  int (*driver)(char* version, unsigned size) = nullptr;
-  int (*count)(unsigned*) = nullptr;
-  int (*by_index)(unsigned, void**) = nullptr;
-  int (*by_uuid)(const char*, void**) = nullptr;
-  int (*uuid)(void*, char*, unsigned) = nullptr;
-  int (*clock)(void*, int kind, unsigned* mhz) = nullptr;
-  int (*power)(void*, unsigned* milliwatts) = nullptr;
-  int (*power_limit)(void*, unsigned* milliwatts) = nullptr;
-  int (*temperature)(void*, int sensor, unsigned* celsius) = nullptr;
-  int (*throttle)(void*, unsigned long long* bits) = nullptr;
-  int (*ecc)(void*, int kind, int counter, unsigned long long*) = nullptr;
-  int (*utilization)(void*, unsigned* gpu_and_memory) = nullptr;
-  int (*mig)(void*, unsigned* current, unsigned* pending) = nullptr;
-  int (*link_state)(void*, unsigned link, unsigned* is_active) = nullptr;
-  int (*link_version)(void*, unsigned link, unsigned* version) = nullptr;
-  int (*link_end)(void*, unsigned link, PciInfo*) = nullptr;
-  int (*link_end_kind)(void*, unsigned link, int* kind) = nullptr;
-  int (*place)(void*, PciInfo*) = nullptr;
-  int (*pcie_generation)(void*, unsigned*) = nullptr;
-  int (*pcie_width)(void*, unsigned* lanes) = nullptr;
-  int (*chosen_clock)(void*, int kind, unsigned* mhz) = nullptr;
-  int (*default_clock)(void*, int kind, unsigned* mhz) = nullptr;
-  int (*processes)(void*, unsigned* count, RunningProcess*) = nullptr;
-  int (*process_use)(void*, ProcessUse*, unsigned* count,
-                     unsigned long long since_unix_us) = nullptr;
-};
 
 namespace {
 
@@ -127,7 +65,7 @@ bool IsThrottled(const v1::DeviceSensors& sensors) {
                      [](const std::string& it) { return it != "power cap"; });
 }
 
-Sensors::Sensors() : functions_(std::make_unique<Functions>()) {}
+Sensors::Sensors() : functions_(std::make_unique<Nvml>()) {}
 
 Sensors::~Sensors() {
   if (!devices_.empty()) functions_->shutdown();
@@ -135,47 +73,12 @@ Sensors::~Sensors() {
 
 absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
     int count, const std::string& library) {
-  ASSIGN_OR_RETURN(
-      const base::SharedLibrary nvml,
-      base::SharedLibrary::Open(
-          library,
-          "it comes with the NVIDIA driver; without it rows have no "
-          "clocks, power and heat"));
   std::unique_ptr<Sensors> sensors(new Sensors());
-  Functions& it = *sensors->functions_;
-  RETURN_IF_ERROR(nvml.Find("nvmlInit_v2", &it.initialize));
-  RETURN_IF_ERROR(nvml.Find("nvmlShutdown", &it.shutdown));
-  RETURN_IF_ERROR(nvml.Find("nvmlErrorString", &it.describe));
-  RETURN_IF_ERROR(nvml.Find("nvmlDeviceGetHandleByIndex_v2", &it.by_index));
-  RETURN_IF_ERROR(nvml.Find("nvmlDeviceGetHandleByUUID", &it.by_uuid));
-  // Older drivers lack some of these: their figures stay 0.
-  nvml.Find("nvmlDeviceGetCount_v2", &it.count).IgnoreError();
-  nvml.Find("nvmlSystemGetDriverVersion", &it.driver).IgnoreError();
-  nvml.Find("nvmlDeviceGetUUID", &it.uuid).IgnoreError();
-  nvml.Find("nvmlDeviceGetClockInfo", &it.clock).IgnoreError();
-  nvml.Find("nvmlDeviceGetPowerUsage", &it.power).IgnoreError();
-  nvml.Find("nvmlDeviceGetEnforcedPowerLimit", &it.power_limit).IgnoreError();
-  nvml.Find("nvmlDeviceGetTemperature", &it.temperature).IgnoreError();
-  nvml.Find("nvmlDeviceGetCurrentClocksThrottleReasons", &it.throttle)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetTotalEccErrors", &it.ecc).IgnoreError();
-  nvml.Find("nvmlDeviceGetUtilizationRates", &it.utilization).IgnoreError();
-  nvml.Find("nvmlDeviceGetMigMode", &it.mig).IgnoreError();
-  nvml.Find("nvmlDeviceGetNvLinkState", &it.link_state).IgnoreError();
-  nvml.Find("nvmlDeviceGetNvLinkVersion", &it.link_version).IgnoreError();
-  nvml.Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", &it.link_end).IgnoreError();
-  nvml.Find("nvmlDeviceGetNvLinkRemoteDeviceType", &it.link_end_kind)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetPciInfo_v3", &it.place).IgnoreError();
-  nvml.Find("nvmlDeviceGetMaxPcieLinkGeneration", &it.pcie_generation)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetMaxPcieLinkWidth", &it.pcie_width).IgnoreError();
-  nvml.Find("nvmlDeviceGetApplicationsClock", &it.chosen_clock).IgnoreError();
-  nvml.Find("nvmlDeviceGetDefaultApplicationsClock", &it.default_clock)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetComputeRunningProcesses_v3", &it.processes)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetProcessUtilization", &it.process_use).IgnoreError();
+  ASSIGN_OR_RETURN(*sensors->functions_,
+                   OpenNvml(library,
+                            "it comes with the NVIDIA driver; without it rows "
+                            "have no clocks, power and heat"));
+  const Nvml& it = *sensors->functions_;
   const auto check = [&](int result) -> absl::Status {
     if (result == 0) return {};
     return absl::FailedPreconditionError(
@@ -207,12 +110,6 @@ absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
 }
 
 namespace {
-
-// Whether NVML has the question, and the device an answer.
-template <typename Function, typename... Arguments>
-bool Ask(Function* question, Arguments... arguments) {
-  return question != nullptr && question(arguments...) == 0;
-}
 
 // 0: the device does not say.
 int32_t FindLower(int32_t one, int32_t other) {
@@ -250,7 +147,7 @@ v1::DeviceSensors Sensors::Read() const {
 }
 
 v1::DeviceSensors Sensors::Read(void* device) const {
-  const Functions& it = *functions_;
+  const Nvml& it = *functions_;
   v1::DeviceSensors sensors;
   unsigned value = 0;
   if (Ask(it.clock, device, kSmClock, &value)) {
@@ -285,7 +182,7 @@ v1::DeviceSensors Sensors::Read(void* device) const {
 }
 
 std::optional<double> Sensors::ReadUseByOthers(absl::Time since) const {
-  const Functions& it = *functions_;
+  const Nvml& it = *functions_;
   const auto self = static_cast<unsigned>(getpid());
   double largest = 0;
   for (void* const device : devices_) {
@@ -295,16 +192,16 @@ std::optional<double> Sensors::ReadUseByOthers(absl::Time since) const {
     if (std::find(listed.begin(), listed.end(), getpid()) == listed.end()) {
       return std::nullopt;
     }
-    unsigned count = kMaximumProcesses;
-    std::vector<ProcessUse> uses(count);
+    unsigned count = kMaximumNvmlProcesses;
+    std::vector<NvmlProcessUse> uses(count);
     // An error says that there is none since.
     if (!Ask(it.process_use, device, uses.data(), &count,
              static_cast<unsigned long long>(absl::ToUnixMicros(since)))) {
       continue;
     }
-    uses.resize(std::min(count, kMaximumProcesses));
+    uses.resize(std::min(count, kMaximumNvmlProcesses));
     double others = 0;
-    for (const ProcessUse& one : uses) {
+    for (const NvmlProcessUse& one : uses) {
       if (one.pid != self) others += one.sm_percent / 100.0;
     }
     largest = std::max(largest, std::min(others, 1.0));
@@ -313,12 +210,8 @@ std::optional<double> Sensors::ReadUseByOthers(absl::Time since) const {
 }
 
 std::vector<pid_t> Sensors::ListProcesses(void* device) const {
-  unsigned count = kMaximumProcesses;
-  std::vector<RunningProcess> processes(count);
-  if (!Ask(functions_->processes, device, &count, processes.data())) return {};
-  processes.resize(std::min(count, kMaximumProcesses));
   std::vector<pid_t> numbers;
-  for (const RunningProcess& one : processes) {
+  for (const NvmlProcess& one : ListComputeProcesses(*functions_, device)) {
     numbers.push_back(static_cast<pid_t>(one.pid));
   }
   return numbers;
@@ -357,20 +250,20 @@ std::vector<std::string> Sensors::Uuids() const {
 }
 
 std::vector<LinkEnds> Sensors::ReadLinks() const {
-  const Functions& it = *functions_;
-  const auto name = [](const PciInfo& info) {
+  const Nvml& it = *functions_;
+  const auto name = [](const NvmlPciInfo& info) {
     return absl::StrFormat("%04x:%02x:%02x", info.domain, info.bus,
                            info.device);
   };
   std::vector<LinkEnds> all;
   for (void* const device : devices_) {
-    PciInfo own = {};
+    NvmlPciInfo own = {};
     if (!Ask(it.place, device, &own)) continue;
     LinkEnds& ends = all.emplace_back();
     ends.place = name(own);
     for (unsigned link = 0; link < kMaximumLinks; ++link) {
       unsigned is_active = 0;
-      PciInfo end = {};
+      NvmlPciInfo end = {};
       int kind = 0;
       if (!Ask(it.link_state, device, link, &is_active)) break;
       if (is_active == 0 || !Ask(it.link_end, device, link, &end)) continue;
@@ -384,7 +277,7 @@ std::vector<LinkEnds> Sensors::ReadLinks() const {
 
 // "NVLink 4 x18", "PCIe 5 x16".
 std::string Sensors::NameLinks(void* device) const {
-  const Functions& it = *functions_;
+  const Nvml& it = *functions_;
   unsigned links = 0;
   unsigned newest = 0;
   for (unsigned link = 0; link < kMaximumLinks; ++link) {

@@ -29,6 +29,8 @@
 
 namespace meshwright::worker::devices {
 
+struct Nvml;
+
 // Of a device, by places on the bus.
 struct LinkEnds {
   std::string place;                  // its own, "0000:1b:00"
@@ -68,14 +70,13 @@ class Sensors {
   void Describe(v1::DeviceFingerprint& fingerprint) const;
 
  private:
-  struct Functions;
   Sensors();
   v1::DeviceSensors Read(void* device) const;
   std::string NameLinks(void* device) const;
   std::string NameClocks(void* device) const;
   std::vector<pid_t> ListProcesses(void* device) const;
 
-  std::unique_ptr<Functions> functions_;
+  std::unique_ptr<Nvml> functions_;
   std::vector<void*> devices_;
 };
 
