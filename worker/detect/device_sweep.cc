@@ -21,10 +21,9 @@
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
 #include "worker/devices/machine.h"
-#include "worker/devices/sensors.h"
-#include "worker/devices/timing_lock.h"
 #include "worker/pjrt/client.h"
 #include "worker/pjrt/plugin.h"
+#include "worker/runner/client_lock.h"
 
 namespace meshwright::worker::detect {
 namespace {
@@ -76,12 +75,7 @@ absl::Status TimeAll(const DeviceSweepOptions& options, size_t first,
         "one device has no link; ask for two devices or more");
   }
   speaker.Say(kOpen, absl::StrCat(count));
-  ASSIGN_OR_RETURN(
-      const auto lock,
-      devices::TimingLock::Open(devices::NameTimingGroups(
-          client->platform_name(),
-          devices::NameDevices(client->platform_name(), client->device_name(),
-                               client->resident_count()))));
+  ASSIGN_OR_RETURN(const auto lock, runner::OpenClientLock(*client));
   RETURN_IF_ERROR(lock->Exclude(kLockLimit, [&] { speaker.Say(kWaiting); }));
   const std::vector<DeviceSeries> all = ListDeviceSeries(count);
   for (size_t i = first; i < all.size(); ++i) {

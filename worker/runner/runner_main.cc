@@ -30,10 +30,10 @@
 #include "worker/devices/load_watch.h"
 #include "worker/devices/machine.h"
 #include "worker/devices/sensors.h"
-#include "worker/devices/timing_lock.h"
 #include "worker/runner/agreement.h"
 #include "worker/runner/allocator.h"
 #include "worker/runner/batch.h"
+#include "worker/runner/client_lock.h"
 #include "worker/runner/gang_line.h"
 #include "worker/sandbox/progress_page.h"
 #include "worker/sandbox/restrictions.h"
@@ -271,12 +271,7 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
     ASSIGN_OR_RETURN(progress,
                      sandbox::ProgressPage::Open(*arguments.progress));
   }
-  ASSIGN_OR_RETURN(
-      const auto lock,
-      devices::TimingLock::Open(devices::NameTimingGroups(
-          client->platform_name(),
-          devices::NameDevices(client->platform_name(), client->device_name(),
-                               client->resident_count()))));
+  ASSIGN_OR_RETURN(const auto lock, OpenClientLock(*client));
   devices::LoadWatch load(awake == nullptr ? std::vector<pid_t>()
                                            : std::vector<pid_t>{awake->pid()});
   const char* const calm = std::getenv("MESHWRIGHT_CALM_SECONDS");
