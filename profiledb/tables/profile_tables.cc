@@ -342,23 +342,22 @@ absl::StatusOr<std::vector<std::string>> ProfileTables::ListTeams() {
   Statement& teams = *statements_[kTeams];
   const StatementUse use(teams);
   std::vector<std::string> listed;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool has_row, teams.Step());
-    if (!has_row) return listed;
+  RETURN_IF_ERROR(ForEachRow(teams, [&] {
     listed.push_back(teams.Bytes(0));
-  }
+    return absl::OkStatus();
+  }));
+  return listed;
 }
 
 absl::Status ProfileTables::Count(store::Statistics& statistics) {
   {
     Statement& outcomes = *statements_[kCountOutcomes];
     const StatementUse use(outcomes);
-    while (true) {
-      ASSIGN_OR_RETURN(const bool has_row, outcomes.Step());
-      if (!has_row) break;
+    RETURN_IF_ERROR(ForEachRow(outcomes, [&] {
       statistics.profiles[static_cast<v1::Outcome>(outcomes.Integer(0))] =
           outcomes.Integer(1);
-    }
+      return absl::OkStatus();
+    }));
   }
   for (int i = v1::Quality_MIN; i <= v1::Quality_MAX; ++i) {
     Statement& measured = *statements_[kCountQuality];

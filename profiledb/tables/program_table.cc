@@ -116,13 +116,13 @@ absl::StatusOr<std::vector<store::ProgramUse>> ProgramTable::ListUnused(
   const StatementUse use(list);
   list.BindInteger(1, day);
   std::vector<store::ProgramUse> unused;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool has_row, list.Step());
-    if (!has_row) return unused;
+  RETURN_IF_ERROR(ForEachRow(list, [&] {
     unused.push_back({.key = list.Bytes(2),
                       .bytes = list.Integer(0),
                       .last_used_day = list.Integer(1)});
-  }
+    return absl::OkStatus();
+  }));
+  return unused;
 }
 
 absl::Status ProgramTable::Remove(const std::string& key) {
@@ -155,13 +155,11 @@ absl::Status ProgramTable::ForEach(const Visit& visit) {
     page.BindText(1, after);
     page.BindInteger(2, kProgramsPerPage);
     int programs = 0;
-    while (true) {
-      ASSIGN_OR_RETURN(const bool has_row, page.Step());
-      if (!has_row) break;
+    RETURN_IF_ERROR(ForEachRow(page, [&] {
       ++programs;
       key = page.Bytes(2);
-      RETURN_IF_ERROR(visit(key, Decompress(page.View(0), page.Integer(1))));
-    }
+      return visit(key, Decompress(page.View(0), page.Integer(1)));
+    }));
     if (programs < kProgramsPerPage) return {};
   }
 }

@@ -120,9 +120,7 @@ absl::StatusOr<std::vector<store::QuarantineEntry>> QuarantineTable::List() {
   Statement& list = *statements_[kList];
   const StatementUse use(list);
   std::vector<store::QuarantineEntry> entries;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool has_row, list.Step());
-    if (!has_row) return entries;
+  RETURN_IF_ERROR(ForEachRow(list, [&] {
     entries.push_back(
         {.key = list.Bytes(0),
          .state = static_cast<store::QuarantineState>(list.Integer(1)),
@@ -131,7 +129,9 @@ absl::StatusOr<std::vector<store::QuarantineEntry>> QuarantineTable::List() {
          .log = list.Bytes(4),
          .has_program = list.Integer(6) != 0,
          .recorded = FromUnixNs(list.Integer(5))});
-  }
+    return absl::OkStatus();
+  }));
+  return entries;
 }
 
 }  // namespace meshwright::tables
