@@ -95,6 +95,16 @@ class SecurityTest : public testing::Test {
             .ok());
     ASSERT_TRUE(coordinator_->Reload().ok());
   }
+  // Revokes all tokens when the stream has been admitted, which the audit log
+  // says, and before its next chunk.
+  template <typename Chunk>
+  void WriteAroundRevoking(const Chunk& chunk,
+                           grpc::ClientWriterInterface<Chunk>& writer) {
+    writer.Write(chunk);
+    while (audit_.entries().empty()) std::this_thread::yield();
+    RevokeAll();
+    writer.Write(chunk);
+  }
   std::string AddToken(std::vector<Role> roles, absl::Duration life) {
     security::NewToken made = *security::MakeToken();
     made.token.roles = std::move(roles);
@@ -365,11 +375,7 @@ TEST_F(SecurityTest, AModuleIsRefusedWhenItsTokenIsRevokedMeanwhile) {
   const auto writer = stub->Put(&context, &response);
   v1::ModuleChunk chunk;
   chunk.set_data("half");
-  // Until it has been admitted, which the audit log says.
-  writer->Write(chunk);
-  while (audit_.entries().empty()) std::this_thread::yield();
-  RevokeAll();
-  writer->Write(chunk);
+  WriteAroundRevoking(chunk, *writer);
   const grpc::Status status = writer->Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
 }
@@ -383,10 +389,7 @@ TEST_F(SecurityTest, AnImportIsRefusedWhenItsTokenIsRevokedMeanwhile) {
   const auto writer = stub->Import(&context, &report);
   v1::ImportChunk chunk;
   chunk.set_data("half");
-  writer->Write(chunk);
-  while (audit_.entries().empty()) std::this_thread::yield();
-  RevokeAll();
-  writer->Write(chunk);
+  WriteAroundRevoking(chunk, *writer);
   const grpc::Status status = writer->Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
 }
