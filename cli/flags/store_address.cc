@@ -56,8 +56,7 @@ absl::Status CheckNoPassword(const std::vector<std::string>& words) {
   return absl::InvalidArgumentError(
       "a password on the command line is shown to everyone on this machine; "
       "leave it out of the store's URL and put it into ~/.pgpass, the file "
-      "that "
-      "PGPASSFILE names or the URL of a daemon's --config file");
+      "that PGPASSFILE names or the URL of a daemon's --config file");
 }
 
 }  // namespace meshwright::cli
