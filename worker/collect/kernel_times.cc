@@ -221,14 +221,10 @@ int64_t FindExposedCommunication(const v1::Measurement& measurement) {
   return best == nullptr ? 0 : best->communication_ns() - best->overlap_ns();
 }
 
-void TakeOutLaunch(v1::Measurement& measurement) {
+int64_t FindLaunch(const v1::Measurement& measurement) {
   const v1::KernelTimes* const best = FindBest(measurement);
-  if (best == nullptr || best->span_ns() >= measurement.minimum_ns()) return;
-  const int64_t launch = measurement.minimum_ns() - best->span_ns();
-  measurement.set_launch_ns(launch);
-  measurement.set_minimum_ns(best->span_ns());
-  measurement.set_median_ns(measurement.median_ns() - launch);
-  for (int64_t& sample : *measurement.mutable_samples_ns()) sample -= launch;
+  if (best == nullptr) return 0;
+  return std::max<int64_t>(measurement.minimum_ns() - best->span_ns(), 0);
 }
 
 double CompareBusyTimes(const v1::KernelTimes& a, const v1::KernelTimes& b) {

@@ -39,11 +39,9 @@ v1::KernelTimes SumKernels(const Collection& collection,
 // The communication that no computation hid, of the same collector; 0: none.
 int64_t FindExposedCommunication(const v1::Measurement& measurement);
 
-// Takes what an execution's wall time had besides its span out of all times of
-// the row, whose `launch_ns` then says how much that was. A step launches once
-// and a segment timed alone does, too; their sum would count it per segment.
-// Where no collector is trusted, nothing changes.
-void TakeOutLaunch(v1::Measurement& measurement);
+// What an execution's wall time had besides its span, in nanoseconds
+// (timing/launch.h); 0 where no collector is trusted.
+int64_t FindLaunch(const v1::Measurement& measurement);
 
 // How far two collectors are apart in the time that the device worked, as a
 // share. Spans hold gaps as well, which differ from run to run.

@@ -12,6 +12,7 @@ absl::StatusOr<std::unique_ptr<Anchors>> Anchors::Load(
     const pjrt::Client& client, int devices) {
   std::vector<std::pair<std::string, hlo::HloModuleProto>> modules;
   modules.emplace_back("products", MakeProductsModule(512, 6));
+  modules.emplace_back("launch", LaunchModule());
   auto anchors = std::make_unique<Anchors>();
   for (const auto& [name, module] : modules) {
     Anchor& anchor = anchors->anchors_.emplace_back();

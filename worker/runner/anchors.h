@@ -5,12 +5,14 @@
 // one fingerprint thus come to one time base
 // (coordinator/estimation/time_base.h).
 //   products   x = x w + x, six times, of 512 x 512 matrices on every device
-// It takes as long as a layer does, so its minimum errs as theirs do. Sums of
-// long vectors and collectives alone vary by 60 % with where their buffers lie.
-// The program of an anchor is frozen: another program needs another name.
-// Ownership: holds device memory while it lives; must not outlive the client.
-// Threads: one. Errors: those of compiling and executing.
-// Source: docs/decisions/measuring.md.
+//   launch     the negative of one float on every device: what launching any
+//              program costs, which is taken out of the rows (timing/launch.h)
+// The first takes as long as a layer does, so its minimum errs as theirs do.
+// Sums of long vectors and collectives alone vary by 60 % with where their
+// buffers lie. The program of an anchor is frozen: another program needs
+// another name. Ownership: holds device memory while it lives; must not outlive
+// the client. Threads: one. Errors: those of compiling and executing. Source:
+// docs/decisions/measuring.md.
 #ifndef MESHWRIGHT_WORKER_RUNNER_ANCHORS_H_
 #define MESHWRIGHT_WORKER_RUNNER_ANCHORS_H_
 
@@ -28,6 +30,9 @@ class Anchors {
   // On the first `devices` of the client.
   static absl::StatusOr<std::unique_ptr<Anchors>> Load(
       const pjrt::Client& client, int devices);
+
+  // The number of the anchor that is a launch.
+  static constexpr int kLaunch = 1;
 
   int count() const { return static_cast<int>(anchors_.size()); }
   const std::string& name(int anchor) const { return anchors_[anchor].name; }

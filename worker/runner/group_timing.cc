@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "worker/collect/kernel_times.h"
 #include "worker/devices/machine.h"
+#include "worker/timing/launch.h"
 #include "worker/timing/quality.h"
 
 namespace meshwright::worker::runner {
@@ -41,6 +42,8 @@ void GroupTiming::Run(bool together) {
     }
   }
   for (int i = count; i < count + anchors; ++i) rounds.Accompany(i);
+  // As a step is launched: once, with nothing in the caches.
+  if (anchors > 0) rounds.ExecuteOnce(count + Anchors::kLaunch);
   while (const auto turn = rounds.Next()) {
     const absl::Status status = RunTurn(rounds, *turn);
     if (!status.ok()) {
@@ -143,12 +146,23 @@ void GroupTiming::WriteRow(const timing::RoundRobin& rounds, int number) {
       around_.has_value() ? *around_ : quiet_.LookAround();
   around.throttled |= devices::IsThrottled(measurement.sensors());
   timing::JudgeQuality(summary, context_.protocol, around, measurement);
-  collect::TakeOutLaunch(measurement);
+  timing::TakeOutLaunch(FindLaunch(rounds, measurement), measurement);
   measurement.set_device_id(context_.device_id);
   measurement.set_protocol_version(context_.protocol_version);
   AddAnchors(rounds, measurement);
   AddCollectives(*program.loaded, measurement);
   context_.events.Result(program.result);
+}
+
+absl::Duration GroupTiming::FindLaunch(
+    const timing::RoundRobin& rounds,
+    const v1::Measurement& measurement) const {
+  if (context_.kernels != nullptr) {
+    return absl::Nanoseconds(collect::FindLaunch(measurement));
+  }
+  if (context_.anchors == nullptr) return absl::ZeroDuration();
+  const int count = static_cast<int>(programs_.size());
+  return rounds.Summarize(count + Anchors::kLaunch).median;
 }
 
 void GroupTiming::AddAnchors(const timing::RoundRobin& rounds,

@@ -75,6 +75,9 @@ class GroupTiming {
   absl::Status RunTurn(timing::RoundRobin& rounds, const timing::Turn& turn);
   void WatchKernels();
   void WriteRow(const timing::RoundRobin& rounds, int program);
+  // What launching a program costs.
+  absl::Duration FindLaunch(const timing::RoundRobin& rounds,
+                            const v1::Measurement& measurement) const;
   void AddAnchors(const timing::RoundRobin& rounds,
                   v1::Measurement& measurement) const;
   void AddCollectives(const BenchmarkedProgram& loaded,

@@ -489,9 +489,11 @@ TEST(RunnerProcessTest, ARowSaysWhereAndHowItWasMeasured) {
   EXPECT_NE(row.quality(), v1::QUALITY_UNSPECIFIED);
   EXPECT_NE(row.device_id(), "");
   EXPECT_EQ(row.protocol_version(), 6);
-  ASSERT_EQ(row.anchors_size(), 1);
+  ASSERT_EQ(row.anchors_size(), 2);
   EXPECT_EQ(row.anchors(0).name(), "products");
   EXPECT_GT(row.anchors(0).minimum_ns(), 0);
+  EXPECT_EQ(row.anchors(1).name(), "launch");
+  EXPECT_GT(row.launch_ns(), 0);
 }
 
 // Which program the kill hits is chance; that each has one row, and no more

@@ -61,7 +61,8 @@ void RoundRobin::Record(const Sample& sample) {
   if (!current_.warm_up) {
     state.samples.Add(
         {sample.wall / current_.executions, sample.cpu / current_.executions});
-  } else if (state.samples.size() == 0 && sample.wall > absl::ZeroDuration()) {
+  } else if (state.samples.size() == 0 && !state.once &&
+             sample.wall > absl::ZeroDuration()) {
     // The first run may be slow; a few executions too few do no harm.
     const double wanted =
         absl::FDivDuration(protocol_.minimum_sample, sample.wall);

@@ -50,6 +50,8 @@ class RoundRobin {
 
   // Makes a program a companion.
   void Accompany(int program) { states_[program].companion = true; }
+  // Its samples are of one execution, however short that is.
+  void ExecuteOnce(int program) { states_[program].once = true; }
   // No program ends before the others.
   void EndTogether() { together_ = true; }
 
@@ -90,6 +92,7 @@ class RoundRobin {
     bool abandoned = false;
     bool tied_once = false;  // or finished
     bool companion = false;
+    bool once = false;
     bool waits = false;  // takes its turns until the others are content
   };
 

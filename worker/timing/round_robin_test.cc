@@ -266,6 +266,17 @@ TEST(RoundRobinTest, ShortProgramsAreExecutedSeveralTimesASample) {
   EXPECT_EQ(first_sets, (std::vector<int>{1, 0, 2}));
 }
 
+TEST(RoundRobinTest, AShortProgramMayBeExecutedOnceASample) {
+  RoundRobin rounds(Brief(), {1});
+  rounds.ExecuteOnce(0);
+  while (const auto turn = rounds.Next()) {
+    EXPECT_EQ(turn->executions, 1);
+    Execute(rounds, absl::Microseconds(20));
+  }
+  EXPECT_EQ(rounds.executions(0), 1);
+  EXPECT_EQ(rounds.passes(0), 12);
+}
+
 TEST(RoundRobinTest, WhatTiesWithNoneIsFinishedBeforeTheOthers) {
   RoundRobin rounds(Brief(), {1, 1, 1});
   std::vector<int> finished;
