@@ -12,17 +12,14 @@
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_STEP_WRITER_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_STEP_WRITER_H_
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "coordinator/export/op_names.h"
 #include "coordinator/export/planned_step.h"
 #include "coordinator/segmenter/analysis.h"
 
 namespace meshwright::exporting {
-
-// What instructions of the model are called in its source, by their names.
-using OpNames = std::map<std::string, std::string>;
 
 // An instruction gets the op_name of the one that it is a copy of.
 std::string WriteStep(const segmenter::Analysis& analysis,

@@ -6,9 +6,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/export/op_names.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/export/step_writer.h"
-#include "coordinator/ir/load/load.h"
 #include "coordinator/launch/calls.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/plan_pipeline.h"
@@ -159,21 +159,6 @@ absl::StatusOr<Analysis> AnalyzeFor(const std::string& hlo_module,
   return planning::AnalyzeStep(planning::RestoreRequest(plan, hlo_module));
 }
 
-// The analysed module has dropped them.
-absl::StatusOr<exporting::OpNames> ReadOpNames(const std::string& hlo_module) {
-  ASSIGN_OR_RETURN(const hlo::HloModuleProto module,
-                   ir::ParseModule(hlo_module));
-  exporting::OpNames names;
-  for (const hlo::HloComputationProto& computation : module.computations()) {
-    for (const hlo::HloInstructionProto& it : computation.instructions()) {
-      if (!it.metadata().op_name().empty()) {
-        names[it.name()] = it.metadata().op_name();
-      }
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> AnnotateModel(const std::string& hlo_module,
@@ -185,7 +170,8 @@ absl::StatusOr<std::string> AnnotateModel(const std::string& hlo_module,
       BuildProfileSpace(analysis, MakeContext(plan.mesh(), plan));
   ASSIGN_OR_RETURN(const space::SegmentChoice choice,
                    exporting::FindChoice(plan, analysis, space));
-  ASSIGN_OR_RETURN(const exporting::OpNames op_names, ReadOpNames(hlo_module));
+  ASSIGN_OR_RETURN(const exporting::OpNames op_names,
+                   exporting::ReadOpNames(hlo_module));
   return exporting::WriteStep(
       analysis, exporting::PlannedStep(analysis, space, choice), op_names);
 }

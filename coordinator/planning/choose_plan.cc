@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/export/activations.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/export/whole_model.h"
 #include "coordinator/planning/plan_metadata.h"
@@ -136,6 +137,8 @@ absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
   *plan.mutable_predicted() = Predict(score);
   FillSegments(step, choice, score, plan);
   exporting::DescribeArguments(step.analysis, step.space, choice, &plan);
+  exporting::DescribeActivations(request.hlo_module(), step.analysis,
+                                 step.space, choice, &plan);
   return plan;
 }
 

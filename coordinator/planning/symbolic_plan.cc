@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/link.h"
 #include "base/status_macros.h"
+#include "coordinator/export/activations.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/export/op_level.h"
 #include "coordinator/export/plan_choice.h"
@@ -108,10 +109,12 @@ v1::Plan BeginSymbolicPlan(const v1::PlanRequest& request, const Step& step) {
   return plan;
 }
 
-void DescribeChoice(const Step& step, const space::SegmentChoice& choice,
-                    v1::Plan& plan) {
+void DescribeChoice(const v1::PlanRequest& request, const Step& step,
+                    const space::SegmentChoice& choice, v1::Plan& plan) {
   exporting::DescribeSegments(step.analysis, step.space, choice, &plan);
   exporting::DescribeArguments(step.analysis, step.space, choice, &plan);
+  exporting::DescribeActivations(request.hlo_module(), step.analysis,
+                                 step.space, choice, &plan);
 }
 
 absl::StatusOr<space::SegmentChoice> FindBaseline(const Step& step,
@@ -145,8 +148,8 @@ absl::StatusOr<v1::Plan> MakeSymbolicPlan(const v1::PlanRequest& request) {
   if (made.answer.plan.has_value()) {
     FillPrediction(made.answer, plan);
     DescribeChoice(
-        step, exporting::FromBlocks(step.analysis, step.space, made.by_block),
-        plan);
+        request, step,
+        exporting::FromBlocks(step.analysis, step.space, made.by_block), plan);
   } else if (made.answer.least_memory_bytes.has_value()) {
     NoteMinimumMemory(*made.answer.least_memory_bytes, plan);
   }
@@ -173,7 +176,7 @@ absl::StatusOr<v1::Plan> MakeBaselinePlan(const v1::PlanRequest& request,
                               "; nothing was measured or predicted, and no "
                               "memory limit was looked at"));
   plan.set_feasible(true);
-  DescribeChoice(step, choice, plan);
+  DescribeChoice(opened, step, choice, plan);
   SetTotalSeconds(start, plan);
   return plan;
 }

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 
 namespace meshwright::planning {
@@ -39,6 +44,61 @@ TEST(SymbolicPlanTest, APlanWithoutADeviceSaysWhatItIs) {
               1e-12);
   EXPECT_EQ(predicted.interval_seconds_size(), 0);
   EXPECT_LE(plan->lower_bound_seconds(), plan->predicted().step_seconds());
+}
+
+// By the names that the launcher gave, else by those of instructions.
+TEST(SymbolicPlanTest, TheValuesOfBlocksAreNamedWithTheirShardings) {
+  v1::PlanRequest request = Request("llama_tiny");
+  request.set_hlo_module(R"(
+HloModule two, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+add {
+  left = f32[] parameter(0)
+  right = f32[] parameter(1)
+  ROOT sum = f32[] add(left, right)
+}
+ENTRY main {
+  a = f32[16,64] parameter(0)
+  b = f32[64,16] parameter(1)
+  x = f32[8,16] parameter(2)
+  y = f32[8,64] dot(x, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="step/up"}
+  t = f32[8,64] tanh(y)
+  z = f32[8,16] dot(t, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  zero = f32[] constant(0)
+  squares = f32[8,16] multiply(z, z)
+  loss = f32[] reduce(squares, zero), dimensions={0,1}, to_apply=add
+  d_b = f32[64,16] dot(t, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  d_t = f32[8,64] dot(z, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  d_y = f32[8,64] multiply(d_t, t)
+  d_a = f32[16,64] dot(x, d_y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  new_a = f32[16,64] subtract(a, d_a)
+  new_b = f32[64,16] subtract(b, d_b)
+  ROOT out = (f32[16,64], f32[64,16], f32[]) tuple(new_a, new_b, loss)
+}
+)");
+  for (const auto& [block, strategy] :
+       {std::pair{"0", "columns"}, std::pair{"1", "contraction"}}) {
+    v1::BlockRule& rule = *request.mutable_strategies()->add_blocks();
+    rule.set_blocks(block);
+    rule.add_strategies(strategy);
+  }
+  const auto plan = MakeSymbolicPlan(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<std::string> found;
+  for (const v1::PlanActivation& it : plan->activations()) {
+    found.push_back(absl::StrCat(
+        it.op_name(), " ", absl::StrJoin(it.shape(), "x"), " ", it.sharding()));
+  }
+  EXPECT_THAT(found,
+              testing::ElementsAre("step/up 8x64 [-,1]", "z 8x16 [-,-]"));
+}
+
+// A layer's blocks, and what it hands to the next one.
+TEST(SymbolicPlanTest, TheValuesAtBoundariesAreNamed) {
+  const auto two = MakeBaselinePlan(Request("llama_2l"), "tp");
+  const auto four = MakeBaselinePlan(Request("llama_4l"), "tp");
+  ASSERT_TRUE(two.ok() && four.ok());
+  EXPECT_GT(two->activations_size(), 2 * 4);
+  EXPECT_GT(four->activations_size(), two->activations_size());
 }
 
 TEST(SymbolicPlanTest, LinksThatAreGivenCount) {

@@ -75,7 +75,7 @@ class Argument:
 
 @dataclasses.dataclass(frozen=True)
 class Activation:
-    """A value inside the step; ``op_name``: of the module that returns it."""
+    """A value inside the step; ``op_name``: its name in the source."""
 
     op_name: str = ""
     shape: tuple[int, ...] = ()
@@ -149,7 +149,7 @@ class Plan:
     segments: tuple[Segment, ...] = ()
     arguments: tuple[Argument, ...] = ()
     outputs: tuple[Argument, ...] = ()
-    # Filled by meshwright.torch, which lays out modules by them.
+    # meshwright.torch puts those of modules in front, by the modules' names.
     activations: tuple[Activation, ...] = ()
     programs: Programs = Programs()
     seconds: Seconds = Seconds()
@@ -215,11 +215,14 @@ class Plan:
         return data
 
     def with_activations(self, activations: Sequence[Activation]) -> Plan:
-        """This plan, with what its step has between modules."""
-        written = [dataclasses.asdict(activation) for activation in activations]
+        """This plan, with these in front of its own of other names."""
+        names = {activation.op_name for activation in activations}
+        held = (a for a in self.activations if a.op_name not in names)
+        together = (*activations, *held)
+        written = [dataclasses.asdict(activation) for activation in together]
         return dataclasses.replace(
             self,
-            activations=tuple(activations),
+            activations=together,
             _json={**self.to_json(), "activations": written},
         )
 

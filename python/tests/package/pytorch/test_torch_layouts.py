@@ -113,7 +113,12 @@ def test_a_submodule_that_stands_in_two_places_is_one():
 def test_a_plan_file_keeps_the_activations(plan, tmp_path):
     plan.save(tmp_path / "plan.json")
     again = Plan.load(tmp_path / "plan.json")
-    assert again == plan and len(again.activations) == 2
+    assert again == plan
+    modules, roots = again.activations[:2], again.activations[2:]
+    assert [it.op_name for it in modules] == ["up", "down"]
+    # Those of the plan itself: the roots of its blocks.
+    assert [it.sharding for it in roots] == ["[-,1]", "[-,-]"]
+    assert all("aten." in it.op_name for it in roots)
     assert json.loads((tmp_path / "plan.json").read_text())["activations"][
         0
     ] == {"op_name": "up", "shape": [8, 64], "sharding": "[-,1]"}
