@@ -9,10 +9,11 @@
 //              program costs, which is taken out of the rows (timing/launch.h)
 // The first takes as long as a layer does, so its minimum errs as theirs do.
 // Sums of long vectors and collectives alone vary by 60 % with where their
-// buffers lie. The program of an anchor is frozen: another program needs
-// another name. Ownership: holds device memory while it lives; must not outlive
-// the client. Threads: one. Errors: those of compiling and executing. Source:
-// docs/decisions/measuring.md.
+// buffers lie.
+// The program of an anchor is frozen: another program needs another name.
+// Ownership: holds device memory while it lives; must not outlive the client.
+// Threads: one. Errors: those of compiling and executing.
+// Source: docs/decisions/measuring.md.
 #ifndef MESHWRIGHT_WORKER_RUNNER_ANCHORS_H_
 #define MESHWRIGHT_WORKER_RUNNER_ANCHORS_H_
 
