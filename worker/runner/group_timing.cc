@@ -162,7 +162,8 @@ absl::Duration GroupTiming::FindLaunch(
   }
   if (context_.anchors == nullptr) return absl::ZeroDuration();
   const int count = static_cast<int>(programs_.size());
-  return rounds.Summarize(count + Anchors::kLaunch).median;
+  return timing::LimitLaunch(rounds.Summarize(count + Anchors::kLaunch).median,
+                             measurement);
 }
 
 void GroupTiming::AddAnchors(const timing::RoundRobin& rounds,

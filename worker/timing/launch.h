@@ -2,7 +2,7 @@
 //
 // Concept: a step is launched once, and a segment timed alone is, too. The sum
 // of a step's segments would count a launch for each of them.
-// Threads: pure function.
+// Threads: pure functions.
 #ifndef MESHWRIGHT_WORKER_TIMING_LAUNCH_H_
 #define MESHWRIGHT_WORKER_TIMING_LAUNCH_H_
 
@@ -11,10 +11,13 @@
 
 namespace meshwright::worker::timing {
 
-// Shortens all times of the row, whose `launch_ns` then says by how much. A
-// tenth of its minimum and a microsecond are left: a launch is never all that a
-// program does.
+// Shortens all times of the row, whose `launch_ns` then says by how much.
 void TakeOutLaunch(absl::Duration launch, v1::Measurement& measurement);
+
+// What may be taken out of the row where another program's launch was timed: a
+// tenth of its minimum and a microsecond stay, since no program is all launch.
+absl::Duration LimitLaunch(absl::Duration launch,
+                           const v1::Measurement& measurement);
 
 }  // namespace meshwright::worker::timing
 

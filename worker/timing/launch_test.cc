@@ -28,15 +28,23 @@ TEST(LaunchTest, ItIsTakenOutOfAllTimes) {
   EXPECT_THAT(row.samples_ns(), ElementsAre(18'000, 17'000));
 }
 
+// A short kernel, whose span was seen.
+TEST(LaunchTest, WhatWasSeenIsTakenOutWhole) {
+  v1::Measurement row = Row();
+  TakeOutLaunch(absl::Microseconds(19.5), row);
+  EXPECT_EQ(row.launch_ns(), 19'500);
+  EXPECT_EQ(row.minimum_ns(), 500);
+}
+
 TEST(LaunchTest, AProgramIsNeverAllLaunch) {
   v1::Measurement row = Row();
-  TakeOutLaunch(absl::Microseconds(50), row);
+  TakeOutLaunch(LimitLaunch(absl::Microseconds(50), row), row);
   EXPECT_EQ(row.launch_ns(), 18'000);
   EXPECT_EQ(row.minimum_ns(), 2'000);
   EXPECT_EQ(row.median_ns(), 3'000);
   row = Row();
   row.set_minimum_ns(500);
-  TakeOutLaunch(absl::Microseconds(50), row);
+  TakeOutLaunch(LimitLaunch(absl::Microseconds(50), row), row);
   EXPECT_EQ(row.launch_ns(), 0);
   EXPECT_EQ(row.minimum_ns(), 500);
 }
