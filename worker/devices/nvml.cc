@@ -18,38 +18,36 @@ absl::StatusOr<Nvml> OpenNvml(const std::string& library,
   RETURN_IF_ERROR(nvml.Find("nvmlDeviceGetHandleByIndex_v2", &it.by_index));
   RETURN_IF_ERROR(nvml.Find("nvmlDeviceGetHandleByUUID", &it.by_uuid));
   // Older drivers lack some of these: nobody answers these.
-  nvml.Find("nvmlDeviceGetCount_v2", &it.count).IgnoreError();
-  nvml.Find("nvmlSystemGetDriverVersion", &it.driver).IgnoreError();
-  nvml.Find("nvmlSystemGetCudaDriverVersion_v2", &it.cuda).IgnoreError();
-  nvml.Find("nvmlDeviceGetMaxMigDeviceCount", &it.instance_limit).IgnoreError();
-  nvml.Find("nvmlDeviceGetMigDeviceHandleByIndex", &it.instance).IgnoreError();
-  nvml.Find("nvmlDeviceGetComputeMode", &it.mode).IgnoreError();
-  nvml.Find("nvmlDeviceGetMemoryInfo", &it.memory).IgnoreError();
-  nvml.Find("nvmlDeviceGetUUID", &it.uuid).IgnoreError();
-  nvml.Find("nvmlDeviceGetClockInfo", &it.clock).IgnoreError();
-  nvml.Find("nvmlDeviceGetPowerUsage", &it.power).IgnoreError();
-  nvml.Find("nvmlDeviceGetEnforcedPowerLimit", &it.power_limit).IgnoreError();
-  nvml.Find("nvmlDeviceGetTemperature", &it.temperature).IgnoreError();
-  nvml.Find("nvmlDeviceGetCurrentClocksThrottleReasons", &it.throttle)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetTotalEccErrors", &it.ecc).IgnoreError();
-  nvml.Find("nvmlDeviceGetUtilizationRates", &it.utilization).IgnoreError();
-  nvml.Find("nvmlDeviceGetMigMode", &it.mig).IgnoreError();
-  nvml.Find("nvmlDeviceGetNvLinkState", &it.link_state).IgnoreError();
-  nvml.Find("nvmlDeviceGetNvLinkVersion", &it.link_version).IgnoreError();
-  nvml.Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", &it.link_end).IgnoreError();
-  nvml.Find("nvmlDeviceGetNvLinkRemoteDeviceType", &it.link_end_kind)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetPciInfo_v3", &it.place).IgnoreError();
-  nvml.Find("nvmlDeviceGetMaxPcieLinkGeneration", &it.pcie_generation)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetMaxPcieLinkWidth", &it.pcie_width).IgnoreError();
-  nvml.Find("nvmlDeviceGetApplicationsClock", &it.chosen_clock).IgnoreError();
-  nvml.Find("nvmlDeviceGetDefaultApplicationsClock", &it.default_clock)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetComputeRunningProcesses_v3", &it.processes)
-      .IgnoreError();
-  nvml.Find("nvmlDeviceGetProcessUtilization", &it.process_use).IgnoreError();
+  const auto find = [&](const char* symbol, auto** function) {
+    nvml.Find(symbol, function).IgnoreError();
+  };
+  find("nvmlDeviceGetCount_v2", &it.count);
+  find("nvmlSystemGetDriverVersion", &it.driver);
+  find("nvmlSystemGetCudaDriverVersion_v2", &it.cuda);
+  find("nvmlDeviceGetMaxMigDeviceCount", &it.instance_limit);
+  find("nvmlDeviceGetMigDeviceHandleByIndex", &it.instance);
+  find("nvmlDeviceGetComputeMode", &it.mode);
+  find("nvmlDeviceGetMemoryInfo", &it.memory);
+  find("nvmlDeviceGetUUID", &it.uuid);
+  find("nvmlDeviceGetClockInfo", &it.clock);
+  find("nvmlDeviceGetPowerUsage", &it.power);
+  find("nvmlDeviceGetEnforcedPowerLimit", &it.power_limit);
+  find("nvmlDeviceGetTemperature", &it.temperature);
+  find("nvmlDeviceGetCurrentClocksThrottleReasons", &it.throttle);
+  find("nvmlDeviceGetTotalEccErrors", &it.ecc);
+  find("nvmlDeviceGetUtilizationRates", &it.utilization);
+  find("nvmlDeviceGetMigMode", &it.mig);
+  find("nvmlDeviceGetNvLinkState", &it.link_state);
+  find("nvmlDeviceGetNvLinkVersion", &it.link_version);
+  find("nvmlDeviceGetNvLinkRemotePciInfo_v2", &it.link_end);
+  find("nvmlDeviceGetNvLinkRemoteDeviceType", &it.link_end_kind);
+  find("nvmlDeviceGetPciInfo_v3", &it.place);
+  find("nvmlDeviceGetMaxPcieLinkGeneration", &it.pcie_generation);
+  find("nvmlDeviceGetMaxPcieLinkWidth", &it.pcie_width);
+  find("nvmlDeviceGetApplicationsClock", &it.chosen_clock);
+  find("nvmlDeviceGetDefaultApplicationsClock", &it.default_clock);
+  find("nvmlDeviceGetComputeRunningProcesses_v3", &it.processes);
+  find("nvmlDeviceGetProcessUtilization", &it.process_use);
   return it;
 }
 
