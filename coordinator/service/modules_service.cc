@@ -61,13 +61,14 @@ class UploadBudget {
   std::atomic<int64_t> taken_ = 0;
 };
 
-// A capacity for `needed` bytes of a module that has `stated` in the end: a
-// power of two below it, so that the last copy, of a half, takes no more memory
-// than the whole.
+// A capacity for `needed` bytes of a module that has `stated` in the end: the
+// whole once a sixteenth is there, since an allocator may keep what a growing
+// string leaves behind, and before that a power of two below it.
 size_t ChooseCapacity(size_t needed, size_t stated) {
-  size_t capacity = stated;
+  if (needed > stated / 16) return std::max(needed, stated);
+  size_t capacity = stated / 16;
   while (capacity / 2 >= needed) capacity /= 2;
-  return std::max(capacity, needed);
+  return capacity;
 }
 
 // One module that comes in chunks. It holds itself until gRPC is done with it;
