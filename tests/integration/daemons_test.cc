@@ -20,6 +20,7 @@
 #include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/services.grpc.pb.h"
+#include "tests/integration/comes_true.h"
 #include "tests/integration/fake_batches.h"
 #include "tests/integration/relay.h"
 #include "worker/service/worker.h"
@@ -108,11 +109,10 @@ class DaemonsTest : public testing::Test {
   // Until the only worker is in this state.
   static void AwaitWorker(Coordinator& coordinator,
                           v1::WorkerSummary::State state) {
-    while (true) {
+    ASSERT_TRUE(ComesTrue([&] {
       const auto workers = coordinator.queue().Workers();
-      if (workers.size() == 1 && workers[0].state() == state) return;
-      std::this_thread::yield();
-    }
+      return workers.size() == 1 && workers[0].state() == state;
+    }));
   }
 
   base::SystemClock clock_;

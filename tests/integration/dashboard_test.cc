@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -15,6 +14,7 @@
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "tests/integration/certificates.h"
+#include "tests/integration/comes_true.h"
 
 namespace meshwright::integration {
 namespace {
@@ -126,7 +126,7 @@ TEST_F(TlsDashboardTest, AChangedCertificateIsTakenUp) {
   ASSERT_THAT(Ask("ca.pem"), StartsWith("HTTP/1.1 200"));
   certificates_.MakeAuthority("next");
   certificates_.MakeCertificate("next", "server");
-  while (Ask("next.pem").empty()) std::this_thread::yield();
+  ASSERT_TRUE(ComesTrue([&] { return !Ask("next.pem").empty(); }));
   EXPECT_EQ(Ask("ca.pem"), "");
 }
 

@@ -9,13 +9,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "coordinator/daemon/coordinator.h"
+#include "tests/integration/comes_true.h"
 #include "tests/integration/double_device.h"
 #include "tests/integration/process.h"
 
@@ -72,9 +72,8 @@ class GangsTest : public testing::Test {
                                    "--name", absl::StrCat("worker ", i)},
           variables));
     }
-    while (std::ssize(coordinator_->queue().Workers()) < count) {
-      std::this_thread::yield();
-    }
+    ASSERT_TRUE(ComesTrue(
+        [&] { return std::ssize(coordinator_->queue().Workers()) >= count; }));
   }
 
   v1::RunnerRequest MakeRequest(const std::vector<std::string>& keys,

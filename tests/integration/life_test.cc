@@ -13,13 +13,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/mutex.h"
 #include "coordinator/client/planning_client.h"
 #include "tests/integration/certificates.h"
+#include "tests/integration/comes_true.h"
 #include "tests/integration/process.h"
 #include "worker/service/worker.h"
 
@@ -142,7 +142,7 @@ TEST(LifeTest, SighupTakesUpNewCertificates) {
   files.MakeCertificate("next", "server");
   coordinator.Signal(SIGHUP);
   EXPECT_EQ(manager.Await("READY=1"), "READY=1\nSTATUS=serving");
-  while (!ask("next")) std::this_thread::yield();
+  ASSERT_TRUE(ComesTrue([&] { return ask("next"); }));
   EXPECT_FALSE(ask("ca"));
 
   std::filesystem::remove(files.File("server.pem"));
@@ -265,7 +265,7 @@ TEST(LifeTest, SigtermLeavesPlansAndLeasesToTheNextStart) {
         listed->jobs().begin(), listed->jobs().end(),
         [](const v1::JobSummary& job) { return job.worker_id() == "endless"; });
   };
-  while (!is_resumed()) std::this_thread::yield();
+  ASSERT_TRUE(ComesTrue(is_resumed));
   EXPECT_EQ(batches.stopped(), 0);
   EXPECT_EQ((*client)->GetPlan(id)->error_code(), 0);
   // It is the new coordinator's: this one can end it.

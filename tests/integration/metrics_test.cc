@@ -10,7 +10,6 @@
 #include <regex>
 #include <set>
 #include <string>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
@@ -21,6 +20,7 @@
 #include "profiledb/store/observed_profile_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
+#include "tests/integration/comes_true.h"
 #include "tests/integration/fake_batches.h"
 #include "worker/service/worker.h"
 
@@ -101,13 +101,12 @@ class MetricsTest : public testing::Test {
 
   // Until a line is there: a call ends for its client before its figures.
   std::string AwaitLine(const std::string& line) {
-    while (true) {
-      std::string text = metrics::ReadMetrics(coordinator_->metrics_address());
-      if (text.empty() || text.find("\n" + line) != std::string::npos) {
-        return text;
-      }
-      std::this_thread::yield();
-    }
+    std::string text;
+    EXPECT_TRUE(ComesTrue([&] {
+      text = metrics::ReadMetrics(coordinator_->metrics_address());
+      return text.empty() || text.find("\n" + line) != std::string::npos;
+    })) << line;
+    return text;
   }
 
   base::SystemClock clock_;

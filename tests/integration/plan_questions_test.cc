@@ -11,7 +11,6 @@
 #include <set>
 #include <stop_token>
 #include <string>
-#include <thread>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -24,6 +23,7 @@
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
 #include "profiledb/open.h"
+#include "tests/integration/comes_true.h"
 #include "worker/service/worker.h"
 
 namespace meshwright {
@@ -110,7 +110,8 @@ class PlanQuestionsTest : public testing::Test {
         return it.id() == name && it.state() == v1::WorkerSummary::IDLE;
       });
     };
-    while (has_it() != is_there) std::this_thread::yield();
+    ASSERT_TRUE(integration::ComesTrue([&] { return has_it() == is_there; }))
+        << name;
   }
 
   // One with the machine, or with other devices.

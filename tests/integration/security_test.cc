@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -26,6 +25,7 @@
 #include "proto/v1/profiles.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 #include "tests/integration/certificates.h"
+#include "tests/integration/comes_true.h"
 
 namespace meshwright::integration {
 namespace {
@@ -101,7 +101,7 @@ class SecurityTest : public testing::Test {
   void WriteAroundRevoking(const Chunk& chunk,
                            grpc::ClientWriterInterface<Chunk>& writer) {
     writer.Write(chunk);
-    while (audit_.entries().empty()) std::this_thread::yield();
+    EXPECT_TRUE(ComesTrue([&] { return !audit_.entries().empty(); }));
     RevokeAll();
     writer.Write(chunk);
   }
@@ -274,7 +274,7 @@ TEST_F(SecurityTest, AChangedCertificateIsTakenUp) {
   certificates_.MakeCertificate("next", "server");
   ChannelSecurity next = With("");
   next.ca_file = File("next.pem");
-  while (!Ask(next).ok()) std::this_thread::yield();
+  ASSERT_TRUE(ComesTrue([&] { return Ask(next).ok(); }));
   EXPECT_FALSE(Ask(With("")).ok());
 }
 
@@ -312,7 +312,8 @@ TEST_F(SecurityTest, AWorkerIsReplacedByItsOwnerAlone) {
   Start(Tls());
   const auto channel = Channel("");
   Attachment first(channel, "mine");
-  while (coordinator_->queue().Workers().empty()) std::this_thread::yield();
+  ASSERT_TRUE(
+      ComesTrue([&] { return !coordinator_->queue().Workers().empty(); }));
   const grpc::Status stranger = Attachment(channel, "other").End();
   EXPECT_EQ(stranger.error_code(), grpc::StatusCode::ALREADY_EXISTS);
   EXPECT_THAT(stranger.error_message(), HasSubstr("--name"));
@@ -326,7 +327,8 @@ TEST_F(SecurityTest, AWorkerWithATokenIsReplacedByItselfAlone) {
   const std::string theirs = AddToken({Role::kWork}, absl::Hours(1));
   StartWithTokens();
   Attachment first(Channel(ours), "one");
-  while (coordinator_->queue().Workers().empty()) std::this_thread::yield();
+  ASSERT_TRUE(
+      ComesTrue([&] { return !coordinator_->queue().Workers().empty(); }));
   EXPECT_EQ(Attachment(Channel(theirs), "one").End().error_code(),
             grpc::StatusCode::ALREADY_EXISTS);
   const grpc::Status other = Attachment(Channel(ours), "two").End();
@@ -454,9 +456,8 @@ TEST_F(SecurityTest, ASubmissionBeyondTheQuotaIsRefused) {
   EXPECT_THAT(std::string(second.message()),
               HasSubstr("the namespace shared may have 1 plans at once"));
   ASSERT_TRUE((*client)->CancelPlan(first->id()).ok());
-  while (plans_.Get(store::PlanId{1})->state() != v1::CANCELLED) {
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(ComesTrue(
+      [&] { return plans_.Get(store::PlanId{1})->state() == v1::CANCELLED; }));
   EXPECT_TRUE((*client)->SubmitPlan(request).ok());
 }
 
@@ -464,7 +465,8 @@ TEST_F(SecurityTest, AWorkerIsSentAwayWhenItsTokenIsRevoked) {
   const std::string text = AddToken({Role::kWork}, absl::Hours(1));
   StartWithTokens();
   Attachment worker(Channel(text), "one");
-  while (coordinator_->queue().Workers().empty()) std::this_thread::yield();
+  ASSERT_TRUE(
+      ComesTrue([&] { return !coordinator_->queue().Workers().empty(); }));
   RevokeAll();
   v1::WorkerMessage beat;
   beat.mutable_heartbeat();

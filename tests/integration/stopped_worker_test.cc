@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +20,7 @@
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "tests/bench/figure.h"
+#include "tests/integration/comes_true.h"
 #include "tests/integration/process.h"
 
 namespace meshwright::integration {
@@ -117,11 +117,7 @@ TEST_F(StoppedWorkerTest, ItsProgramsRunElsewhereAndItsLateWordsAreNotHeard) {
       "≤ 20 s", absl::StrFormat("%.1f s", absl::ToDoubleSeconds(took)));
 
   sleeper.Signal(SIGCONT);
-  const absl::Time continued = absl::Now();
-  while (!HasWorker(**client, "sleeper")) {
-    ASSERT_LE(absl::Now() - continued, kElsewhere);
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(ComesTrue([&] { return HasWorker(**client, "sleeper"); }));
   sleeper.Signal(SIGTERM);
   EXPECT_EQ(sleeper.Wait(), 0) << sleeper.Errors();
   coordinator.Signal(SIGTERM);

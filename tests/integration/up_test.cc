@@ -10,10 +10,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 
 #include "coordinator/client/planning_client.h"
 #include "coordinator/metrics/testing/read_metrics.h"
+#include "tests/integration/comes_true.h"
 #include "tests/integration/process.h"
 
 namespace meshwright::integration {
@@ -117,7 +117,7 @@ TEST_F(UpTest, TokensDecideWhoMayAsk) {
                   token["id"].get<std::string>()});
   EXPECT_EQ(revoke.Wait(), 0) << revoke.Errors();
   up.Signal(SIGHUP);
-  while (list(secret) == "0 ") std::this_thread::yield();
+  ASSERT_TRUE(ComesTrue([&] { return list(secret) != "0 "; }));
   EXPECT_THAT(list(secret), HasSubstr("none of this coordinator's"));
   up.Signal(SIGTERM);
   EXPECT_EQ(up.Wait(), 0) << up.Errors();
@@ -185,7 +185,7 @@ TEST_F(UpTest, AWorkerProcessJoinsAndDrains) {
     }
     return count;
   };
-  while (attached() != 2) std::this_thread::yield();
+  ASSERT_TRUE(ComesTrue([&] { return attached() == 2; }));
   worker.Signal(SIGTERM);
   EXPECT_EQ(worker.Wait(), 0) << worker.Errors();
   EXPECT_EQ(attached(), 1);
@@ -205,9 +205,8 @@ TEST_F(UpTest, ACoordinatorAloneTakesWorkersThatCome) {
   EXPECT_EQ((*client)->ListWorkers()->workers_size(), 0);
   Process worker(
       {"meshwright-worker", "--coordinator", socket, "--devices", "2"});
-  while ((*client)->ListWorkers()->workers_size() == 0) {
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(
+      ComesTrue([&] { return (*client)->ListWorkers()->workers_size() > 0; }));
   coordinator.Signal(SIGTERM);
   EXPECT_EQ(coordinator.Wait(), 0) << coordinator.Errors();
   worker.Signal(SIGTERM);

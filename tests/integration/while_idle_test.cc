@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "coordinator/daemon/coordinator.h"
+#include "tests/integration/comes_true.h"
 #include "tests/integration/double_device.h"
 #include "tests/integration/process.h"
 #include "worker/devices/device_users.h"
@@ -84,7 +85,7 @@ class WhileIdleTest : public testing::Test {
     return names;
   }
   void Await(const std::vector<std::string>& names) {
-    while (Attached() != names) std::this_thread::yield();
+    ASSERT_TRUE(ComesTrue([&] { return Attached() == names; }));
   }
 
   // Measures; `on_measuring` is called on a thread of its own once the first
