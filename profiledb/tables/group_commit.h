@@ -9,15 +9,18 @@
 //   C ─┘                       └─ C: OK
 //
 // Threads: Write from any; `transact` runs on one of them, never two at once.
-// Errors: those of `transact` and of the work. A failure of one work fails the
-// transaction and so all in it; the store is then as before.
-// Source: leveldb's DBImpl::Write.
+// Errors: those of `transact` and of the work. A work that fails undoes the
+// transaction; the others of it run again without that work, so that a work may
+// run more than once before its transaction commits. A store that is away, and
+// a commit that fails, fail all in the transaction. Source: leveldb's
+// DBImpl::Write.
 #ifndef MESHWRIGHT_PROFILEDB_TABLES_GROUP_COMMIT_H_
 #define MESHWRIGHT_PROFILEDB_TABLES_GROUP_COMMIT_H_
 
 #include <deque>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -42,6 +45,9 @@ class GroupCommit {
     absl::Status status;
     bool is_done = false;
   };
+
+  // Gives each its status.
+  void Commit(std::vector<Waiter*> group) const;
 
   const Transact transact_;
   base::Mutex mutex_;
