@@ -1,11 +1,12 @@
 #include "coordinator/plans/plan_runner.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "base/failpoint.h"
 #include "base/fingerprint.h"
 #include "base/log/log.h"
@@ -23,6 +24,7 @@ namespace meshwright::plans {
 namespace {
 
 constexpr int kMaxPriority = 100;
+constexpr size_t kMaxNameBytes = 1024;
 
 // Of a plan that was put aside, between two runs; doubled up to the maximum.
 constexpr absl::Duration kFirstPause = absl::Seconds(1);
@@ -56,6 +58,25 @@ std::string NameDevice(const v1::DeviceRecord& device) {
   return absl::StrCat(device.platform(), "\n", device.platform_version(), "\n",
                       device.device_kind(), "\n",
                       jobs::DigestFingerprint(device.fingerprint()));
+}
+
+// Names are shown in tables and logs and stand in indices of the store.
+absl::Status CheckName(absl::string_view what, absl::string_view name) {
+  const bool is_text = std::none_of(
+      name.begin(), name.end(),
+      [](unsigned char byte) { return absl::ascii_iscntrl(byte); });
+  if (is_text && name.size() <= kMaxNameBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a plan's ", what, is_text ? " is longer than " : " holds ",
+      is_text ? absl::StrCat(kMaxNameBytes, " bytes") : "control characters",
+      "; give a short text of one line"));
+}
+
+absl::Status CheckNames(const v1::SubmitPlanRequest& request) {
+  RETURN_IF_ERROR(CheckName("namespace", request.namespace_()));
+  RETURN_IF_ERROR(CheckName("owner", request.owner()));
+  RETURN_IF_ERROR(CheckName("request id", request.request_id()));
+  return CheckName("model name", request.request().model_name());
 }
 
 absl::Status NoSuchModule(const std::string& sha256) {
@@ -291,7 +312,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
           "back");
     }
   }
-  if (std::abs(request.priority()) > kMaxPriority) {
+  if (request.priority() < -kMaxPriority || request.priority() > kMaxPriority) {
     return absl::InvalidArgumentError(
         absl::StrCat("a plan's priority is from ", -kMaxPriority, " to ",
                      kMaxPriority, ", and not ", request.priority()));
@@ -300,6 +321,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
     return absl::InvalidArgumentError(
         "a plan's timeout is positive, or 0 for none");
   }
+  RETURN_IF_ERROR(CheckNames(request));
   v1::PlanRecord record;
   RETURN_IF_ERROR(KeepModule(request, record));
   base::Failpoint("module.kept");

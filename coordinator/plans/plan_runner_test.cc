@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -448,6 +450,40 @@ TEST_F(PlanRunnerTest, AModuleIsSentOrNamed) {
   ASSERT_TRUE(profiles_->RecordProgram(store::MakeKey("module"), "bad").ok());
   EXPECT_EQ(Await(*runner, Submit(*runner, request), kEnded).reason(),
             "it is no HLO module");
+}
+
+TEST_F(PlanRunnerTest, APriorityIsWithinItsRange) {
+  const auto runner = NewRunner();
+  v1::SubmitPlanRequest request = Request();
+  for (const int32_t priority : {std::numeric_limits<int32_t>::min(), -101, 101,
+                                 std::numeric_limits<int32_t>::max()}) {
+    request.set_priority(priority);
+    EXPECT_TRUE(absl::IsInvalidArgument(runner->Submit(request).status()))
+        << priority;
+  }
+  request.set_priority(-100);
+  EXPECT_TRUE(runner->Submit(request).ok());
+}
+
+// PostgreSQL holds no text with a zero byte, and no long one in an index.
+TEST_F(PlanRunnerTest, ANameIsAShortTextOfOneLine) {
+  const auto runner = NewRunner();
+  for (const std::string& name :
+       {std::string("a\0b", 3), std::string("a\nb"), std::string("\x1b[2J"),
+        std::string(1025, 'a')}) {
+    for (int i = 0; i < 4; ++i) {
+      v1::SubmitPlanRequest request = Request();
+      if (i == 0) request.set_namespace_(name);
+      if (i == 1) request.set_owner(name);
+      if (i == 2) request.set_request_id(name);
+      if (i == 3) request.mutable_request()->set_model_name(name);
+      const absl::Status status = runner->Submit(request).status();
+      EXPECT_TRUE(absl::IsInvalidArgument(status)) << i << ": " << status;
+    }
+  }
+  v1::SubmitPlanRequest request = Request();
+  request.set_owner(std::string(1024, 'a'));
+  EXPECT_TRUE(runner->Submit(request).ok());
 }
 
 TEST_F(PlanRunnerTest, ADrainingRunnerTakesNoPlansAndKeepsThoseItHas) {
