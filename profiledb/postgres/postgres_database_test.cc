@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "profiledb/postgres/testing/postgres_server.h"
 #include "profiledb/store/away.h"
@@ -47,6 +48,20 @@ void ExpectSilent(const absl::Status& status) {
   EXPECT_TRUE(store::IsAway(status)) << status;
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("does not answer for 1s"));
+}
+
+TEST_F(PostgresDatabaseTest, ATextWithAZeroByteIsTheCallersFault) {
+  const auto read = [&](std::string_view text) {
+    return database_->Transact(tables::Access::kRead, [&]() -> absl::Status {
+      const auto statement = database_->Prepare("SELECT CAST(?1 AS TEXT)");
+      (*statement)->BindText(1, text);
+      return (*statement)->Step().status();
+    });
+  };
+  const absl::Status status = read(std::string_view("a\0b", 3));
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("zero byte"));
+  EXPECT_TRUE(read("ab").ok());
 }
 
 TEST_F(PostgresDatabaseTest, AServerThatStopsIsNotWaitedForForEver) {
