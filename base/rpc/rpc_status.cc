@@ -4,16 +4,36 @@
 #include <grpcpp/support/status.h>
 
 #include <mutex>
+#include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "base/log/log.h"
 
 namespace meshwright::base {
+namespace {
+
+// A client of gRPC drops an answer whose head is longer than 16 KiB, in which a
+// byte of a message may take three; it would not even see the code.
+constexpr size_t kMaxMessageBytes = 4096;
+
+// Whole letters of UTF-8.
+std::string Shorten(absl::string_view message) {
+  if (message.size() <= kMaxMessageBytes) return std::string(message);
+  size_t end = kMaxMessageBytes;
+  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0) == 0x80) {
+    --end;
+  }
+  return absl::StrCat(message.substr(0, end), "...");
+}
+
+}  // namespace
 
 // The codes of both libraries carry the same numbers.
 grpc::Status ToRpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
-                      std::string(status.message()));
+                      Shorten(status.message()));
 }
 
 absl::Status FromRpc(const grpc::Status& status) {

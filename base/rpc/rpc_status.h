@@ -1,4 +1,4 @@
-// absl::Status to grpc::Status and back. Codes and messages stay.
+// absl::Status to grpc::Status and back. Codes stay, and messages up to 4 KiB.
 // Errors: none of its own.
 #ifndef MESHWRIGHT_BASE_RPC_RPC_STATUS_H_
 #define MESHWRIGHT_BASE_RPC_RPC_STATUS_H_
