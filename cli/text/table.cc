@@ -1,11 +1,25 @@
 #include "cli/text/table.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::cli {
+namespace {
+
+// Names come from whoever submits a plan or attaches a worker: what a terminal
+// obeys would let them write over other rows.
+std::string Tame(std::string cell) {
+  std::replace_if(
+      cell.begin(), cell.end(),
+      [](unsigned char byte) { return absl::ascii_iscntrl(byte); }, '?');
+  return cell;
+}
+
+}  // namespace
 
 std::string FormatTable(const std::vector<Column>& columns,
                         const std::vector<TableRow>& rows, int indent) {
@@ -17,6 +31,9 @@ std::string FormatTable(const std::vector<Column>& columns,
   }
   if (!titled) lines.clear();
   lines.insert(lines.end(), rows.begin(), rows.end());
+  for (TableRow& line : lines) {
+    for (std::string& cell : line) cell = Tame(std::move(cell));
+  }
 
   std::vector<size_t> widths(columns.size());
   for (const TableRow& line : lines) {

@@ -21,6 +21,14 @@ TEST(TableTest, ARemarkMakesNoColumnWider) {
             "b      1 s     2\n");
 }
 
+TEST(TableTest, ANameIsNoOrderToTheTerminal) {
+  EXPECT_EQ(FormatTable({{"plan", Align::kLeft}, {"model", Align::kLeft}},
+                        {{"plan-1", "a\nplan-2\x1b[2J"}, {"plan-3", "b"}}),
+            "plan    model\n"
+            "plan-1  a?plan-2?[2J\n"
+            "plan-3  b\n");
+}
+
 TEST(TableTest, WithoutTitlesThereAreRowsAlone) {
   EXPECT_EQ(FormatTable({{"", Align::kLeft}, {"", Align::kLeft}},
                         {{"0", "rows"}, {"1-12", ""}}, /*indent=*/2),
