@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "profiledb/ownership.h"
 
 namespace meshwright::store {
 namespace {
@@ -18,6 +19,23 @@ TEST(OpenTest, MakesTheFoldersOfThePath) {
   const auto store = OpenProfileStore(root + "/a/b/profiles.db");
   ASSERT_TRUE(store.ok()) << store.status();
   EXPECT_TRUE(std::filesystem::exists(root + "/a/b/profiles.db"));
+}
+
+TEST(OpenTest, AStoreHasOneCoordinatorUnderAllItsNames) {
+  const std::string root =
+      absl::StrCat(testing::TempDir(), "/owned_test_", getpid());
+  std::filesystem::remove_all(root);
+  ASSERT_TRUE(OpenProfileStore(root + "/a/profiles.db").ok());
+  std::filesystem::create_symlink("a/profiles.db", root + "/link.db");
+  std::filesystem::create_directory_symlink("a", root + "/folder");
+  const auto owner = StoreOwnership::Take(root + "/a/profiles.db");
+  ASSERT_TRUE(owner.ok()) << owner.status();
+  for (const char* const name : {"/a/profiles.db", "/a/../a/profiles.db",
+                                 "/link.db", "/folder/profiles.db"}) {
+    EXPECT_EQ(StoreOwnership::Take(root + name).status().code(),
+              absl::StatusCode::kAlreadyExists)
+        << name;
+  }
 }
 
 TEST(OpenTest, SaysWhatIsWrongWithAPath) {

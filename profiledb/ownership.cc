@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -12,7 +14,12 @@ namespace meshwright::store {
 
 absl::StatusOr<std::unique_ptr<StoreOwnership>> StoreOwnership::Take(
     const std::string& path) {
-  const std::string name = path + ".coordinator";
+  // Of one file there is one lock, whatever link leads to it.
+  std::error_code none;
+  const std::filesystem::path file_path =
+      std::filesystem::weakly_canonical(path, none);
+  const std::string name =
+      absl::StrCat(none ? path : file_path.string(), ".coordinator");
   const int file = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", name));

@@ -1,7 +1,8 @@
 // StoreOwnership: one coordinator at a time runs the plans of a store file.
 //
-// Concept: a lock on FILE.coordinator that dies with its holder. Programs that
-// only look up and record (`meshwright plan`, `profiles`) do not take it.
+// Concept: a lock on FILE.coordinator, beside the file that links lead to, that
+// dies with its holder. Programs that only look up and record (`meshwright
+// plan`, `profiles`) do not take it.
 // Ownership: held until destroyed. Threads: any.
 // Errors: kAlreadyExists while another process holds it; kPermissionDenied and
 // the like for a file that cannot be made. Each names the file and the way out.
