@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "absl/status/status.h"
 #include "base/fingerprint.h"
 #include "profiledb/store/memory_plan_store.h"
@@ -101,6 +103,21 @@ TEST_F(CleanStoreTest, ADryRunRemovesNothing) {
   limits.set_dry_run(false);
   EXPECT_EQ(Clean(limits).plans(), 1);
   EXPECT_EQ(Clean(limits).rows(), 0);
+}
+
+TEST_F(CleanStoreTest, WhatIsYoungerThanALongTimeStays) {
+  AddOldPlan();
+  v1::GcLimits limits;
+  for (const int64_t days :
+       {int64_t{200'000}, std::numeric_limits<int64_t>::max()}) {
+    limits.set_max_age_days(days);
+    limits.set_max_unused_days(days);
+    limits.set_max_plan_days(days);
+    const v1::GcReport report = Clean(limits);
+    EXPECT_EQ(report.plans(), 0) << days;
+    EXPECT_EQ(report.rows(), 0) << days;
+    EXPECT_EQ(report.modules(), 0) << days;
+  }
 }
 
 TEST_F(CleanStoreTest, LimitsThatAreNoneAreRefused) {

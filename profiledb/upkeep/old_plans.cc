@@ -1,6 +1,7 @@
 #include "profiledb/upkeep/old_plans.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,7 +45,11 @@ absl::StatusOr<Division> Divide(PlanStore& plans, Nanoseconds oldest) {
 absl::Status RemoveOldPlans(PlanStore& plans, ProfileStore& profiles,
                             const PlanAge& age, Nanoseconds now,
                             v1::GcReport& report) {
-  const Nanoseconds oldest = now - std::chrono::days(age.maximum_days);
+  // No plan is older than the clock; a longer time has no nanoseconds.
+  const int64_t days = std::min<int64_t>(
+      age.maximum_days,
+      std::chrono::ceil<std::chrono::days>(now).time_since_epoch().count());
+  const Nanoseconds oldest = now - std::chrono::days(days);
   ASSIGN_OR_RETURN(const Division division, Divide(plans, oldest));
   std::vector<std::string> models;
   std::set_difference(division.models_going.begin(),
