@@ -46,7 +46,8 @@ absl::Status ToStatus(const std::string& store, std::string_view state,
   }
   if (state == "53100") {
     return meshwright::store::MarkAway(absl::ResourceExhaustedError(
-        absl::StrCat("the store ", store, " cannot grow: the disk is full")));
+        absl::StrCat("the store ", store,
+                     " cannot grow: the disk is full; make room on it")));
   }
   if (is_class("53") || is_class("54")) {
     absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
@@ -61,7 +62,8 @@ absl::Status ToStatus(const std::string& store, std::string_view state,
   }
   if (state == "42501" || state == "25006") {
     absl::Status status = absl::PermissionDeniedError(
-        absl::StrCat("the store ", store, " cannot be written: ", line));
+        absl::StrCat("the store ", store, " cannot be written: ", line,
+                     "; see that its server takes writes, and of this user"));
     // A server that reads only is a standby until it takes over.
     return state == "25006" ? meshwright::store::MarkAway(std::move(status))
                             : status;

@@ -101,7 +101,8 @@ TEST_F(PostgresProfileStoreTest, ANewerStoreIsRefusedInOneSentence) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr(absl::StrCat(
                   " has version 99, but this program knows none after ",
-                  schema::FindNewestPostgresVersion())));
+                  schema::FindNewestPostgresVersion(),
+                  "; use a newer Meshwright, or a backup")));
 }
 
 TEST_F(PostgresProfileStoreTest, ADatabaseOfAnotherProgramIsLeftAlone) {

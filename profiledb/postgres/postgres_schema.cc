@@ -45,9 +45,10 @@ absl::Status PreparePostgresSchema(tables::Database& database) {
     ASSIGN_OR_RETURN(const int64_t version, FindVersion(database));
     const int newest = schema::FindNewestPostgresVersion();
     if (version > newest) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the store ", database.name(), " has version ", version,
-                       ", but this program knows none after ", newest));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the store ", database.name(), " has version ", version,
+          ", but this program knows none after ", newest,
+          "; use a newer Meshwright, or a backup of the store from before"));
     }
     if (version == newest) return {};
     for (const schema::Migration& migration :

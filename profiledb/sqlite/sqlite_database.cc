@@ -15,6 +15,8 @@ namespace meshwright::sqlite {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
+constexpr char kMayWrite[] =
+    "; see that this user may write the file and its folder";
 
 absl::Status ToStatus(sqlite3* database, const std::string& path) {
   const int code = sqlite3_extended_errcode(database);
@@ -23,7 +25,8 @@ absl::Status ToStatus(sqlite3* database, const std::string& path) {
       (code & 0xff) == SQLITE_IOERR && sqlite3_system_errno(database) == ENOSPC;
   if ((code & 0xff) == SQLITE_FULL || no_space) {
     return store::MarkAway(absl::ResourceExhaustedError(
-        absl::StrCat("the store ", path, " cannot grow: the disk is full")));
+        absl::StrCat("the store ", path,
+                     " cannot grow: the disk is full; make room on it")));
   }
   switch (code & 0xff) {
     case SQLITE_BUSY:
@@ -34,17 +37,17 @@ absl::Status ToStatus(sqlite3* database, const std::string& path) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, " is not a Meshwright store"));
     case SQLITE_CORRUPT:
-      return absl::DataLossError(
-          absl::StrCat("the store ", path, " is damaged: ", message));
+      return absl::DataLossError(absl::StrCat(
+          "the store ", path, " is damaged: ", message, "; restore a backup"));
     case SQLITE_READONLY:
       // A file system is mounted so after an error, and again as it was later.
-      return store::MarkAway(absl::PermissionDeniedError(
-          absl::StrCat("the store ", path, " cannot be written: ", message)));
+      return store::MarkAway(absl::PermissionDeniedError(absl::StrCat(
+          "the store ", path, " cannot be written: ", message, kMayWrite)));
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return absl::PermissionDeniedError(
-          absl::StrCat("the store ", path, " cannot be written: ", message));
+      return absl::PermissionDeniedError(absl::StrCat(
+          "the store ", path, " cannot be written: ", message, kMayWrite));
     case SQLITE_IOERR:
       return store::MarkAway(absl::InternalError(
           absl::StrCat("the store ", path, " failed: ", message)));

@@ -59,7 +59,9 @@ TEST_F(SqliteProfileStoreTest, ANewerStoreIsRefusedInOneSentence) {
   EXPECT_EQ(store.status().message(),
             absl::StrCat("the store ", path_,
                          " has version 99, but this program knows none after ",
-                         schema::FindNewestVersion()));
+                         schema::FindNewestVersion(),
+                         "; use a newer Meshwright, or a backup of the store "
+                         "from before"));
 }
 
 TEST_F(SqliteProfileStoreTest, AFileThatIsNoStoreIsLeftAsItWas) {
@@ -90,7 +92,8 @@ TEST_F(SqliteProfileStoreTest, AFullDiskLosesNothing) {
   }
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(store::IsAway(status));
-  EXPECT_NE(status.message().find("the disk is full"), std::string::npos);
+  EXPECT_NE(status.message().find("the disk is full; make room on it"),
+            std::string::npos);
   EXPECT_GT(recorded, 10);
   EXPECT_EQ(Measured(**store), recorded);
   // With room again, the same store goes on.

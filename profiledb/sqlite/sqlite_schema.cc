@@ -30,7 +30,8 @@ absl::StatusOr<int64_t> CheckVersion(SqliteDatabase& database) {
   if (version > schema::FindNewestVersion()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the store ", database.name(), " has version ", version,
-        ", but this program knows none after ", schema::FindNewestVersion()));
+        ", but this program knows none after ", schema::FindNewestVersion(),
+        "; use a newer Meshwright, or a backup of the store from before"));
   }
   return version;
 }
