@@ -2,15 +2,16 @@
 
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 
 namespace meshwright::service {
@@ -31,10 +32,38 @@ absl::Status Explain(const std::string& address, int error) {
   return absl::InvalidArgumentError(message);
 }
 
+// gRPC takes the place of a socket that is there. One that a process left
+// behind answers nobody; one that answers is another coordinator's, which would
+// hear of no call any more.
+absl::Status CheckSocket(const std::string& address, absl::string_view path) {
+  sockaddr_un at = {};
+  at.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(at.sun_path)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cannot listen on ", address, ": the path has ", path.size(),
+        " bytes; give one of at most ", sizeof(at.sun_path) - 1));
+  }
+  path.copy(at.sun_path, path.size());
+  const int probe =
+      socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (probe < 0) return Explain(address, errno);
+  // EAGAIN: more wait there than it takes at once.
+  const bool answers =
+      connect(probe, reinterpret_cast<const sockaddr*>(&at), sizeof(at)) == 0 ||
+      errno == EAGAIN;
+  close(probe);
+  if (!answers) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrCat("cannot listen on ", address,
+                   ": another process listens there; stop it, or choose "
+                   "another path"));
+}
+
 }  // namespace
 
 absl::Status CheckListenAddress(const std::string& address) {
-  if (absl::StartsWith(address, "unix:")) return absl::OkStatus();
+  absl::string_view path = address;
+  if (absl::ConsumePrefix(&path, "unix:")) return CheckSocket(address, path);
   const size_t colon = address.rfind(':');
   uint32_t port = 0;
   if (colon == std::string::npos || colon == 0 ||

@@ -2,8 +2,9 @@
 //
 // Concept: gRPC says only that a port could not be bound; this asks the kernel
 // first, so that the person reads why.
-// Errors: kAlreadyExists (busy), kInvalidArgument (no HOST:PORT, or a host
-// that is not of this machine), kPermissionDenied; each one sentence.
+// Errors: kAlreadyExists (busy, a socket that answers, too), kInvalidArgument
+// (no HOST:PORT, or a host that is not of this machine), kPermissionDenied;
+// each one sentence.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_
 

@@ -42,6 +42,12 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
   return named;
 }
 
+jobs::JobOrigin OriginOf(const security::Caller& caller,
+                         const std::string& peer) {
+  return {.owner = caller.id.empty() ? peer : caller.id,
+          .name_space = FindNamespace(caller)};
+}
+
 std::optional<std::vector<std::string>> SelectNamespaces(
     const security::Caller& caller, const std::string& team) {
   using Namespaces = std::vector<std::string>;
@@ -149,6 +155,11 @@ absl::StatusOr<v1::PlanRecord> FindDonePlan(const security::Guard& guard,
                                             const std::string& id) {
   ASSIGN_OR_RETURN(v1::PlanRecord record, FindSeenPlan(guard, plans, call, id));
   if (record.has_plan()) return record;
+  if (store::HasEnded(record.state())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(record.id(), " ended without a plan (", record.reason(),
+                     "); submit it again"));
+  }
   return absl::FailedPreconditionError(
       absl::StrCat(record.id(), " is not done; watch it until it is"));
 }

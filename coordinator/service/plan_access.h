@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordinator/jobs/job_queue.h"
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/security/guard.h"
 #include "profiledb/store/plan_store.h"
@@ -27,6 +28,11 @@ namespace meshwright::service {
 v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
                                const std::string& peer,
                                const v1::SubmitPlanRequest& request);
+
+// Whose programs are measured for a caller that has no plan: it is charged, as
+// for a plan of priority 0 that it submits.
+jobs::JobOrigin OriginOf(const security::Caller& caller,
+                         const std::string& peer);
 
 // The namespaces whose plans a list has for a caller that asks for those of
 // `team` (empty: all): none named means all. Nothing: it may see none of them.

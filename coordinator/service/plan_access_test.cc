@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "coordinator/service/server_limits.h"
 #include "profiledb/store/memory_plan_store.h"
+#include "profiledb/store/plan_updates.h"
 
 namespace meshwright::service {
 namespace {
@@ -46,6 +47,32 @@ TEST(PlanAccessTest, ACallerWithATokenSubmitsAsItself) {
   EXPECT_EQ(SubmitAs(kAnyone, "peer", request).owner(), "token:bob");
   EXPECT_EQ(SubmitAs(kAnyone, "peer", {}).owner(), "peer");
   EXPECT_EQ(SubmitAs(kAdmin, "peer", {}).owner(), "token:root");
+}
+
+TEST(PlanAccessTest, WhatIsMeasuredWithoutAPlanIsChargedToItsCaller) {
+  EXPECT_EQ(OriginOf(kAnn, "peer").owner, "token:ann");
+  EXPECT_EQ(OriginOf(kAnn, "peer").name_space, "vision");
+  EXPECT_EQ(OriginOf(kBob, "peer").name_space, "shared");
+  EXPECT_EQ(OriginOf(kAnyone, "peer").owner, "peer");
+  EXPECT_EQ(OriginOf(kAnyone, "peer").name_space, "shared");
+}
+
+// A plan that was cancelled is never done: waiting for it is no way out.
+TEST(PlanAccessTest, APlanThatEndedWithoutOneIsSubmittedAgain) {
+  store::MemoryPlanStore plans;
+  const store::Epoch epoch = *plans.BeginEpoch("here");
+  const std::string id = plans.Add(v1::PlanRecord())->id();
+  const auto guard = *security::Guard::Open({});
+  const auto ask = [&] {
+    return std::string(FindDonePlan(*guard, plans, {}, id).status().message());
+  };
+  EXPECT_THAT(ask(), HasSubstr("watch it until it is"));
+  v1::PlanUpdate update;
+  update.set_state(v1::CANCELLED);
+  update.set_reason("cancelled by ann");
+  ASSERT_TRUE(plans.Append(epoch, *store::ParsePlanId(id), update).ok());
+  EXPECT_EQ(ask(), id + " ended without a plan (cancelled by ann); submit it "
+                        "again");
 }
 
 TEST(PlanAccessTest, NobodyPutsHimselfBeforeAnotherTeam) {

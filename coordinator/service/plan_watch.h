@@ -122,9 +122,20 @@ class PlanWatch : public Reactor {
       End(plan.status());
       return;
     }
+    int64_t last = 0;
     {
       base::MutexLock lock(&mutex_);
       plan_ = *plan;
+      last = last_;
+    }
+    // A client that saw the last update and not that the call ended asks again;
+    // no news would ever wake it.
+    const auto record = runner_->plans().Get(*plan);
+    if (record.ok() && store::HasEnded(record->state()) &&
+        record->sequence() <= last) {
+      base::MutexLock lock(&mutex_);
+      End(absl::OkStatus());
+      return;
     }
     // Not under the lock, which the feed's own lock comes before.
     const plans::SubscriptionId subscription =

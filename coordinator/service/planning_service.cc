@@ -80,9 +80,10 @@ class PlanningService : public v1::Planning::CallbackService {
     return CompareStream::Answer(
         context_.calls, TakeMeasuringSlot(context_),
         [this, request = *request,
+         call = DescribeCall(*context, "/meshwright.v1.Planning/Compare"),
          trace = FindTraceparent(*context)](CompareStream& stream) {
           const base::LogScope scope({.traceparent = trace});
-          return RunComparison(request, stream);
+          return RunComparison(call, request, stream);
         });
   }
 
@@ -138,7 +139,8 @@ class PlanningService : public v1::Planning::CallbackService {
         device_kind, found->second, static_cast<double>(measured_ns) * 1e-9);
   }
 
-  absl::Status RunComparison(const v1::CompareRequest& request,
+  absl::Status RunComparison(const security::Call& call,
+                             const v1::CompareRequest& request,
                              CompareStream& stream) const {
     if (!request.has_reference()) {
       return absl::InvalidArgumentError(
@@ -151,7 +153,10 @@ class PlanningService : public v1::Planning::CallbackService {
     *run.mutable_reference() = request.reference();
     *run.mutable_programs() = request.programs();
     RETURN_IF_ERROR(FillModules(request, &run));
-    jobs::QueueMeasurer measurer(context_.queue, stream.stop());
+    ASSIGN_OR_RETURN(const security::Caller caller,
+                     context_.guard->Identify(call));
+    jobs::QueueMeasurer measurer(context_.queue, stream.stop(), std::nullopt,
+                                 OriginOf(caller, call.peer));
     std::string device_kind;
     if (context_.predictions != nullptr &&
         !request.predicted_seconds().empty()) {

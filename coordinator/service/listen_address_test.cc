@@ -1,0 +1,41 @@
+#include "coordinator/service/listen_address.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::service {
+namespace {
+
+TEST(ListenAddressTest, ASocketThatAnswersIsAnothersOneLeftBehindIsNot) {
+  const std::string path = absl::StrCat("/tmp/listen_address_", getpid());
+  unlink(path.c_str());
+  EXPECT_TRUE(CheckListenAddress("unix:" + path).ok());
+  sockaddr_un at = {};
+  at.sun_family = AF_UNIX;
+  std::strncpy(at.sun_path, path.c_str(), sizeof(at.sun_path) - 1);
+  const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(listening, reinterpret_cast<const sockaddr*>(&at), sizeof(at)),
+            0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  const absl::Status busy = CheckListenAddress("unix:" + path);
+  EXPECT_TRUE(absl::IsAlreadyExists(busy)) << busy;
+  close(listening);
+  EXPECT_TRUE(CheckListenAddress("unix:" + path).ok());
+  unlink(path.c_str());
+}
+
+TEST(ListenAddressTest, APathThatIsTooLongIsNamed) {
+  const absl::Status status =
+      CheckListenAddress("unix:/tmp/" + std::string(200, 'x'));
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+}
+
+}  // namespace
+}  // namespace meshwright::service
