@@ -433,8 +433,11 @@ class GrpcPlanningClient : public PlanningClient {
   absl::Status Translate(const grpc::Status& status) const {
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
         channel_->GetState(false) != GRPC_CHANNEL_READY) {
-      return absl::UnavailableError(absl::StrCat(
-          "the connection to the coordinator at ", address_, " broke"));
+      return absl::UnavailableError(
+          absl::StrCat("the connection to the coordinator at ", address_,
+                       " broke; plans that it has go on: list and watch them "
+                       "when it is back "
+                       "(meshwright plans list)"));
     }
     return base::FromRpc(status);
   }
