@@ -86,7 +86,7 @@ struct State {
   std::deque<std::string> names;  // outlive the records
   size_t dropped = 0;
   size_t records_per_buffer = 1000;
-  int refusal = 0;  // of cuptiActivityEnable
+  int refusal = 0;  // of kernels, by cuptiActivityEnable
 };
 
 State& GetState() {
@@ -151,7 +151,14 @@ void cuptiDouble_SetRecordsPerBuffer(size_t records) {
   GetState().records_per_buffer = records;
 }
 
+// Of kernels; copies are collected all the same.
 void cuptiDouble_RefuseToEnable(int result) { GetState().refusal = result; }
+
+size_t cuptiDouble_CountEnabled() {
+  State& state = GetState();
+  const std::lock_guard lock(state.mutex);
+  return state.enabled.size();
+}
 
 int cuptiActivityRegisterCallbacks(RequestBuffer* request, TakeBuffer* take) {
   GetState().request = request;
@@ -162,8 +169,9 @@ int cuptiActivityRegisterCallbacks(RequestBuffer* request, TakeBuffer* take) {
 int cuptiActivityEnable(int kind) {
   State& state = GetState();
   const std::lock_guard lock(state.mutex);
-  if (state.refusal == 0) state.enabled.insert(kind);
-  return state.refusal;
+  if (kind == kConcurrentKernel && state.refusal != 0) return state.refusal;
+  state.enabled.insert(kind);
+  return 0;
 }
 
 int cuptiActivityDisable(int kind) {

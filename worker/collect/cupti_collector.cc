@@ -197,8 +197,13 @@ absl::Status CuptiCollector::Start() {
       ToStatus(*functions_, "cuptiActivityRegisterCallbacks",
                functions_->register_callbacks(HandOutBuffer, TakeBuffer)));
   for (const int kind : kKinds) {
-    RETURN_IF_ERROR(
-        ToStatus(*functions_, "cuptiActivityEnable", functions_->enable(kind)));
+    absl::Status enabled =
+        ToStatus(*functions_, "cuptiActivityEnable", functions_->enable(kind));
+    if (enabled.ok()) continue;
+    // Nobody stops a session that did not start, and what is timed next would
+    // be timed with collection on.
+    Stop().IgnoreError();
+    return enabled;
   }
   return {};
 }

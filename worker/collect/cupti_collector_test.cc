@@ -29,6 +29,7 @@ struct Double {
   void (*drop)(size_t);
   void (*records_per_buffer)(size_t);
   void (*refuse)(int);
+  size_t (*count_enabled)();
 };
 
 class CuptiCollectorTest : public ::testing::Test {
@@ -49,6 +50,8 @@ class CuptiCollectorTest : public ::testing::Test {
                     .ok());
     ASSERT_TRUE(
         library->Find("cuptiDouble_RefuseToEnable", &double_.refuse).ok());
+    ASSERT_TRUE(
+        library->Find("cuptiDouble_CountEnabled", &double_.count_enabled).ok());
     double_.reset();
   }
 
@@ -128,6 +131,18 @@ TEST_F(CuptiCollectorTest, MissingPermissionIsOneSentence) {
   EXPECT_EQ(collector_->Start().message(),
             "CUPTI's cuptiActivityEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES "
             "(35)");
+}
+
+// The samples that follow are timed with collection off.
+TEST_F(CuptiCollectorTest, AStartThatFailsLeavesNothingOn) {
+  double_.refuse(35);
+  ASSERT_FALSE(collector_->Start().ok());
+  EXPECT_EQ(double_.count_enabled(), 0u);
+  double_.refuse(0);
+  ASSERT_TRUE(collector_->Start().ok());
+  EXPECT_EQ(double_.count_enabled(), 3u);
+  ASSERT_TRUE(collector_->Stop().ok());
+  EXPECT_EQ(double_.count_enabled(), 0u);
 }
 
 }  // namespace
