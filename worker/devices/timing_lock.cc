@@ -30,9 +30,11 @@ std::string LockFolder() {
   return open_to_all ? kRuntime : "/tmp";
 }
 
-// A file of another user in a sticky folder opens only without O_CREAT.
+// A file of another user in a sticky folder opens only without O_CREAT. A pipe
+// that another user made there would else wait for somebody who writes.
 int OpenOrMake(const std::string& path) {
-  const int there = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int there =
+      open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (there >= 0 || errno != ENOENT) return there;
   const int made =
       open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);

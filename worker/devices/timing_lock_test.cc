@@ -51,6 +51,18 @@ TEST_F(TimingLockTest, OneTimesAtATimeAndManyCompile) {
   EXPECT_TRUE(Exclude(*one));
 }
 
+// Every user of the machine may make files in the folder of the locks.
+TEST_F(TimingLockTest, APipeInItsPlaceHoldsNobodyUp) {
+  const std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / "meshwright-timing-pipe.lock";
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0666), 0);
+  const auto one = Open({"pipe"});
+  const auto other = Open({"pipe"});
+  EXPECT_TRUE(Exclude(*one));
+  EXPECT_FALSE(Exclude(*other));
+}
+
 TEST_F(TimingLockTest, GroupsOfDevicesAreApart) {
   const auto one = Open({"first"});
   const auto other = Open({"second"});
