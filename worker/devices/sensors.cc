@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -60,9 +61,14 @@ std::vector<std::string> NameThrottleReasons(uint64_t bits) {
 }
 
 bool IsThrottled(const v1::DeviceSensors& sensors) {
-  return std::any_of(sensors.throttle_reasons().begin(),
-                     sensors.throttle_reasons().end(),
-                     [](const std::string& it) { return it != "power cap"; });
+  static constexpr std::string_view kDisturbing[] = {
+      "hardware slowdown", "heat (software)", "heat (hardware)", "power brake"};
+  return std::any_of(
+      sensors.throttle_reasons().begin(), sensors.throttle_reasons().end(),
+      [](const std::string& it) {
+        return std::find(std::begin(kDisturbing), std::end(kDisturbing), it) !=
+               std::end(kDisturbing);
+      });
 }
 
 Sensors::Sensors() : functions_(std::make_unique<Nvml>()) {}

@@ -85,7 +85,8 @@ class Sensors {
 std::vector<std::string> NameDevices(const std::string& platform,
                                      const std::string& plugin_name, int count);
 
-// By heat or brakes; a cap of power is how a busy device runs.
+// By heat or brakes. A cap of power is how a busy device runs, and a display or
+// GPUs that boost together hold clocks down at all times.
 bool IsThrottled(const v1::DeviceSensors& sensors);
 
 // The name of every bit that holds clocks down; of idleness, and of clocks that

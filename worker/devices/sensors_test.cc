@@ -68,7 +68,11 @@ TEST_F(SensorsTest, OfSeveralDevicesTheWorstIsRead) {
 
 TEST_F(SensorsTest, ACapOfPowerIsHowABusyDeviceRuns) {
   v1::DeviceSensors sensors;
-  sensors.add_throttle_reasons("power cap");
+  // What holds the clocks down at all times disturbs no measurement.
+  for (const char* const always :
+       {"power cap", "sync boost", "display's clock"}) {
+    sensors.add_throttle_reasons(always);
+  }
   EXPECT_FALSE(IsThrottled(sensors));
   sensors.add_throttle_reasons("power brake");
   EXPECT_TRUE(IsThrottled(sensors));
