@@ -85,7 +85,10 @@ std::string FindBadSample(const v1::Measurement& it) {
                         kQuantiles, " that rise");
   }
   for (const v1::AnchorTime& anchor : it.anchors()) {
-    if (anchor.minimum_ns() <= 0 || GetTimeNs(anchor) < anchor.minimum_ns() ||
+    // Beside an anchor that is too fast all other rows of a plan would be of a
+    // slow period (coordinator/estimation/time_base.h).
+    if (anchor.minimum_ns() < kMinimumExecutionNs ||
+        GetTimeNs(anchor) < anchor.minimum_ns() ||
         GetTimeNs(anchor) > kMaximumExecutionNs) {
       return absl::StrCat("its anchor took ", GetTimeNs(anchor), " ns");
     }
@@ -111,6 +114,13 @@ std::string FindBadKernels(const v1::Measurement& it) {
         return absl::StrCat("a collector saw ", time, " ns");
       }
     }
+    const bool are_counts =
+        times.kernels() >= 0 && times.executions() >= 0 &&
+        std::all_of(times.hottest().begin(), times.hottest().end(),
+                    [](const v1::HotKernel& kernel) {
+                      return kernel.total_ns() >= 0 && kernel.count() >= 0;
+                    });
+    if (!are_counts) return "a collector counts fewer than no kernels";
     const bool are_texts =
         is_text(times.collector()) &&
         std::all_of(times.faults().begin(), times.faults().end(), is_text) &&
@@ -130,6 +140,15 @@ std::string FindBadKernels(const v1::Measurement& it) {
                    it.sensors().throttle_reasons().end(), is_text)) {
     return absl::StrCat("its sensors say more than ", kMaximumTexts,
                         " reasons of ", kMaximumText, " characters");
+  }
+  const v1::DeviceSensors& sensors = it.sensors();
+  for (const int64_t reading :
+       {int64_t{sensors.sm_clock_mhz()}, int64_t{sensors.memory_clock_mhz()},
+        int64_t{sensors.power_watts()}, int64_t{sensors.power_limit_watts()},
+        int64_t{sensors.temperature_celsius()},
+        int64_t{sensors.utilization_percent()},
+        sensors.uncorrected_ecc_errors()}) {
+    if (reading < 0) return absl::StrCat("a sensor of it reads ", reading);
   }
   return "";
 }
@@ -233,12 +252,18 @@ std::string FindBadMeasurement(const v1::Measurement& it) {
 }
 
 std::string FindTimeOfFailure(const v1::Measurement& it) {
-  if (it.minimum_ns() != 0 || !it.samples_ns().empty() ||
-      !it.quantiles_ns().empty() || !it.anchors().empty() ||
-      it.estimate_error_ns() != 0) {
+  for (const int64_t time :
+       {it.minimum_ns(), it.median_ns(), it.mad_ns(), it.compute_ns(),
+        it.communication_ns(), it.spread_ns(), it.launch_ns(),
+        it.estimate_error_ns()}) {
+    if (time != 0) return "it failed and has times";
+  }
+  if (!it.samples_ns().empty() || !it.quantiles_ns().empty() ||
+      !it.anchors().empty()) {
     return "it failed and has times";
   }
-  return FindBadSize(it);
+  if (std::string fault = FindBadSize(it); !fault.empty()) return fault;
+  return FindBadCount(it);
 }
 
 bool IsDifference(double value) { return std::isfinite(value) && value >= 0; }

@@ -7,8 +7,9 @@
 //     plan), no outcome, and estimates (estimate_error_ns is set);
 //   * a measurement without a positive minimum, or whose minimum is above the
 //     median or a sample;
-//   * a minimum that no device reaches: below kMinimumExecutionNs, or writing
-//     new outputs faster than kMaximumBytesPerNs;
+//   * a minimum that no device reaches: below kMinimumExecutionNs, as an
+//     anchor's may not be either, or writing new outputs faster than
+//     kMaximumBytesPerNs;
 //   * times or samples that are negative, or more than an hour for one
 //     execution;
 //   * compute and communication that do not add up to the minimum (compute

@@ -78,9 +78,19 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
       {"quantiles",
        figure([](auto& it) { it.add_quantiles_ns(it.minimum_ns() + 5); })},
       {"anchor", figure([](auto& it) { it.add_anchors(); })},
+      {"anchor took 99 ns",
+       figure([](auto& it) { it.add_anchors()->set_minimum_ns(99); })},
       {"launch is -1", figure([](auto& it) { it.set_launch_ns(-1); })},
       {"a collector saw -2 ns",
        figure([](auto& it) { it.add_kernel_times()->set_idle_ns(-2); })},
+      {"fewer than no kernels",
+       figure([](auto& it) { it.add_kernel_times()->set_kernels(-1); })},
+      {"fewer than no kernels", figure([](auto& it) {
+         it.add_kernel_times()->add_hottest()->set_total_ns(-1);
+       })},
+      {"a sensor of it reads -2000", figure([](auto& it) {
+         it.mutable_sensors()->set_temperature_celsius(-2000);
+       })},
       {"16 texts of 300", figure([](auto& it) {
          it.add_kernel_times()->add_hottest()->set_name(std::string(301, 'k'));
        })},
@@ -115,7 +125,7 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
          it.set_sample_count(1);
        })},
       {"anchors is 17", figure([](auto& it) {
-         for (int i = 0; i < 17; ++i) it.add_anchors()->set_minimum_ns(1);
+         for (int i = 0; i < 17; ++i) it.add_anchors()->set_minimum_ns(1000);
        })},
       {"groups of", figure([](auto& it) {
          it.add_collectives()->set_group_size(2'000'000);
@@ -142,6 +152,18 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
          it.set_outcome(v1::CRASHED);
          it.clear_measurement();
          it.mutable_measurement()->add_anchors()->set_minimum_ns(1);
+       }},
+      {"failed and has times",
+       [](auto& it) {
+         it.set_outcome(v1::COMPILE_FAILED);
+         it.clear_measurement();
+         it.mutable_measurement()->set_median_ns(-5);
+       }},
+      {"compile is -1",
+       [](auto& it) {
+         it.set_outcome(v1::COMPILE_FAILED);
+         it.clear_measurement();
+         it.mutable_measurement()->set_compile_ns(-1);
        }},
       {"-8 bytes",
        [](auto& it) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiledb/store/check_row.h"
 #include "profiledb/store/row_time.h"
 
 namespace meshwright::store {
@@ -67,8 +68,11 @@ Summary Summarize(absl::Span<const KeptRow> kept) {
   const v1::Measurement& chosen = kept[summary.chosen].result.measurement();
   summary.quality = all_suspect ? v1::SUSPECT : chosen.quality();
   const int64_t distance = Time(kept[best.back()]) - Time(kept[best.front()]);
-  summary.spread_ns = std::max<int64_t>(
-      (distance + 1) / 2, std::llround(EstimateTimeErrorNs(chosen)));
+  // A longer one would make the summary a damaged row (check_row.h).
+  summary.spread_ns =
+      std::min(kMaximumExecutionNs,
+               std::max<int64_t>((distance + 1) / 2,
+                                 std::llround(EstimateTimeErrorNs(chosen))));
   return summary;
 }
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "profiledb/store/check_row.h"
 #include "profiledb/store/testing/rows.h"
 
 namespace meshwright::store {
@@ -107,6 +108,14 @@ TEST(SummaryTest, TheSpreadIsNoLessThanTheSamplesSay) {
   EXPECT_EQ(Summarize({row}).spread_ns, 19);  // 1.858 * 40 / 4
   it.set_sample_count(64);
   EXPECT_EQ(Summarize({row}).spread_ns, 9);
+}
+
+TEST(SummaryTest, NoSpreadIsLongerThanARowMayHave) {
+  KeptRow row = Kept(1000);
+  v1::Measurement& it = *row.result.mutable_measurement();
+  it.set_mad_ns(kMaximumExecutionNs);
+  it.add_samples_ns(1000);
+  EXPECT_EQ(Summarize({row}).spread_ns, kMaximumExecutionNs);
 }
 
 TEST(SummaryTest, OfEqualsTheNewestIsChosen) {
