@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "coordinator/estimation/time_base.h"
 #include "coordinator/planning/plan_pipeline.h"
+#include "profiledb/store/row_time.h"
 #include "profiledb/store/samples.h"
 
 namespace meshwright::planning {
@@ -22,12 +23,15 @@ class AverageCost {
   void Add(const v1::ProfileResult& row) {
     if (row.outcome() != v1::MEASURED) return;
     const v1::Measurement& it = row.measurement();
-    // Each sample has a warm-up run before it.
-    const auto runs = static_cast<double>(
-        2 * store::CountSamples(it) * std::max(1, it.executions_per_sample()));
+    // One run to warm up before each sample. The row's times are without the
+    // launch of each run.
+    const auto runs =
+        static_cast<double>(store::CountSamples(it) *
+                            (1 + std::max(1, it.executions_per_sample())));
+    const auto run = static_cast<double>(store::GetTimeNs(it) + it.launch_ns());
     ++rows_;
     compile_seconds_ += static_cast<double>(it.compile_ns()) * 1e-9;
-    measure_seconds_ += runs * static_cast<double>(it.median_ns()) * 1e-9;
+    measure_seconds_ += runs * run * 1e-9;
   }
 
   int rows() const { return rows_; }

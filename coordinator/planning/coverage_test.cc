@@ -110,6 +110,21 @@ TEST_F(CoverageTest, TheRestIsEstimatedFromTheNearestRows) {
   EXPECT_FALSE(report.is_guess());
 }
 
+TEST_F(CoverageTest, ShortProgramsWarmUpOnceASampleAndAreLaunchedEachTime) {
+  for (const char* const name : {"a", "b", "c"}) {
+    v1::ProfileResult row = store::MakeMeasured(name, 10'000);
+    v1::Measurement& it = *row.mutable_measurement();
+    it.clear_samples_ns();
+    for (int i = 0; i < 100; ++i) it.add_samples_ns(10'000);
+    it.set_executions_per_sample(20);
+    it.set_launch_ns(40'000);
+    ASSERT_TRUE(store_.Record(row, {.machine = "another"}).ok());
+  }
+  const v1::CoverageReport report = Cover();
+  const auto programs = static_cast<double>(report.programs());
+  EXPECT_NEAR(report.measure_seconds(), programs * 100 * 21 * 50e-6, 1e-6);
+}
+
 // A plan measures them again.
 TEST_F(CoverageTest, RowsOfASlowPeriodCountAsNoisy) {
   const auto step = OpenStep(request_, &measurer_);
