@@ -72,6 +72,14 @@ double CommunicationSeconds(const v1::Measurement& measured,
   return seconds;
 }
 
+// Links and collectives may be anyone's, and the picoseconds of a sum with a
+// row's own time fit into 64 bits.
+int64_t RoundTime(double nanoseconds) {
+  constexpr double kLongest = 5e14;
+  return nanoseconds < kLongest ? std::llround(nanoseconds)
+                                : static_cast<int64_t>(kLongest);
+}
+
 double DivideOrOne(double to, double from) { return from > 0 ? to / from : 1; }
 
 }  // namespace
@@ -81,7 +89,7 @@ void AddLinkTimes(const space::Mesh& mesh, const base::Links& links,
   if (row.outcome() != v1::MEASURED) return;
   v1::Measurement& it = *row.mutable_measurement();
   const Rescaling same{.from = mesh, .to = mesh, .links = links};
-  const int64_t communication = std::llround(
+  const int64_t communication = RoundTime(
       CommunicationSeconds(it, same, links, true) * kNanosecondsPerSecond);
   const int64_t more = communication - it.communication_ns();
   it.set_median_ns(store::GetTimeNs(it) + more);
@@ -121,12 +129,12 @@ v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
       kScalingUncertainty * (std::abs(scaled_compute - compute) +
                              std::abs(scaled_communication - communication));
   v1::Measurement scaled;
-  scaled.set_minimum_ns(std::llround(total));
+  scaled.set_minimum_ns(RoundTime(total));
   scaled.set_median_ns(scaled.minimum_ns());
-  scaled.set_communication_ns(std::llround(scaled_communication));
+  scaled.set_communication_ns(RoundTime(scaled_communication));
   scaled.set_compute_ns(scaled.minimum_ns() - scaled.communication_ns());
   scaled.set_estimate_error_ns(
-      std::max<int64_t>(1, std::llround(spread + uncertainty)));
+      std::max<int64_t>(1, RoundTime(spread + uncertainty)));
   scaled.mutable_memory()->set_temporary_bytes(
       std::llround(static_cast<double>(measured.memory().temporary_bytes()) *
                    DivideOrOne(to.bytes, from.bytes)));

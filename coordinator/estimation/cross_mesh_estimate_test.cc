@@ -80,6 +80,24 @@ TEST(AddLinkTimesTest, CommunicationIsThatOfTheLinks) {
   EXPECT_FALSE(failed.has_measurement());
 }
 
+// As many and as large as a row may have.
+TEST(AddLinkTimesTest, TooMuchCommunicationIsLongNotNegative) {
+  constexpr int64_t kPetabyte = int64_t{1} << 50;
+  v1::ProfileResult row;
+  row.set_outcome(v1::MEASURED);
+  *row.mutable_measurement() = Row("all-reduce", kPetabyte, 2);
+  v1::Measurement& it = *row.mutable_measurement();
+  it.mutable_collectives(0)->set_count(1'000'000'000'000);
+  const base::Links links = {{9, 9}, {1e-5, 1e-9}};
+  const v1::Measurement scaled =
+      EstimateAcrossMeshes(it, {}, {}, {{1, 2}, {1, 2}, links});
+  EXPECT_GT(scaled.minimum_ns(), 1e14);
+  EXPECT_GT(scaled.estimate_error_ns(), 1);
+  AddLinkTimes({1, 2}, links, row);
+  EXPECT_GT(it.minimum_ns(), 1e14);
+  EXPECT_GT(it.communication_ns(), 1e14);
+}
+
 TEST(EstimateAcrossMeshesTest, OtherLinksLeaveComputeAlone) {
   const v1::Measurement scaled =
       EstimateAcrossMeshes(Row("all-reduce", 1'000'000, 2), {}, {},
