@@ -14,6 +14,7 @@
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/selection/measurement_order.h"
 #include "coordinator/selection/selection.h"
+#include "profiledb/store/row_time.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::planning {
@@ -369,6 +370,54 @@ TEST_F(NoisyRowsTest, ThoseThatNobodyWouldNoticeAreLeft) {
   // Once more at once, and not for its plan.
   EXPECT_EQ(CountMeasurements(used_.front(), v1::GOOD), 2);
   EXPECT_EQ(CountMeasurements(used_.back(), v1::NOISY), kEnoughMeasurements);
+}
+
+// A layer's row is short beside that of a head, and a step runs it once a
+// layer.
+TEST_F(PlanPipelineTest, ARowCountsAsOftenAsAStepRunsIt) {
+  measurer_.machine = 3;
+  const auto plan = Plan(Request("gpt2_4l"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  auto step = MeasureStep(Request("gpt2_4l"), {&store_, &measurer_},
+                          [](const v1::PlanProgress&) {});
+  ASSERT_TRUE(step.ok()) << step.status();
+  const Measuring::Programs used = ListUsedPrograms(*plan, *step);
+  const auto program_of = [&](int segment) {
+    const v1::PlanSegment& it = plan->segments(segment);
+    const auto& type = step->space.types[segmenter::SegmentTypeId(it.type())];
+    return &step->space.programs[*type.configurations[it.config()].program];
+  };
+  const v1::Program* const head = program_of(plan->segments_size() - 1);
+  const v1::Program* const layer = program_of(plan->segments_size() - 2);
+  const auto quality_if_noisy = [&](const v1::Program* noisy) {
+    for (const v1::Program* program : used) {
+      v1::Measurement& it =
+          *step->results.at(program->key()).mutable_measurement();
+      const int64_t wanted = program == head    ? 1'000'000
+                             : program == noisy ? 15'000
+                                                : 100;
+      estimation::ScaleTimes(static_cast<double>(wanted) /
+                                 static_cast<double>(store::GetTimeNs(it)),
+                             it);
+      it.set_quality(program == noisy ? v1::NOISY : v1::GOOD);
+    }
+    v1::Plan judged;
+    AddQuality(used, *step, judged);
+    return judged.quality();
+  };
+  EXPECT_EQ(quality_if_noisy(program_of(0)), v1::GOOD);
+  EXPECT_EQ(quality_if_noisy(layer), v1::NOISY);
+}
+
+TEST_F(NoisyRowsTest, GoodMeasurementsThatLieFarApartAreNotGood) {
+  v1::ProfileResult row = step_.results.at(used_.back()->key());
+  estimation::ScaleTimes(1.5, *row.mutable_measurement());
+  ASSERT_TRUE(store_.Record(row, {}).ok());
+  v1::PlanRequest request = Request("gpt2_2l");
+  request.set_no_wait(true);
+  const auto plan = Plan(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->quality(), v1::NOISY);
 }
 
 // A whole plan was made in a slow period, which its rows do not show by

@@ -1,6 +1,8 @@
 #include "coordinator/planning/remeasure.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -25,8 +27,8 @@ using Programs = std::vector<const v1::Program*>;
 constexpr double kNoiseRatio = 2;
 constexpr double kSlowPeriodRatio = 1.25;
 
-// The shortest noisy programs that together take this share of all are left
-// as they are: were each twice too slow, nobody would notice.
+// The noisy programs that together take the least of a step, up to this share
+// of it, are left as they are: were each twice too slow, nobody would notice.
 constexpr double kNegligibleShare = 0.02;
 
 const v1::ProfileResult* FindRow(const MeasuredStep& step,
@@ -41,27 +43,77 @@ double GetNanoseconds(const MeasuredStep& step, const v1::Program* program) {
   return static_cast<double>(store::GetTimeNs(row->measurement()));
 }
 
+using Runs = std::map<const v1::Program*, double>;
+
+// How often a step's time has that of each program. Where a plan gives equal
+// segments several configurations, each counts as if all had it.
+Runs CountRuns(const MeasuredStep& step) {
+  Runs runs;
+  const auto add = [&](const std::map<space::ProgramId, double>& once,
+                       double times) {
+    for (const auto& [program, weight] : once) {
+      runs[&step.space.programs[program]] += weight * times;
+    }
+  };
+  std::map<segmenter::SegmentTypeId, int> instances;
+  for (const auto type : step.analysis.type_of_segment) ++instances[type];
+  for (const auto& [type, count] : instances) {
+    std::map<space::ProgramId, double> once;
+    const auto take = [&](space::ProgramId program, double weight) {
+      once[program] = std::max(once[program], std::abs(weight));
+    };
+    for (const auto& it : step.space.types[type].configurations) {
+      if (it.program.has_value()) take(*it.program, it.weight);
+      for (const space::Correction& correction : it.corrections) {
+        take(correction.program, correction.weight);
+      }
+    }
+    add(once, count);
+  }
+  std::map<int, int> crossings;
+  for (const auto& [pair, boundary] : step.space.edges) ++crossings[boundary];
+  for (const auto& [boundary, count] : crossings) {
+    const space::Boundary& it = step.space.boundaries[boundary];
+    std::map<space::ProgramId, double> once;
+    for (const auto& row : it.programs) {
+      for (const auto& programs : row) {
+        for (const space::ProgramId program : programs) once[program] = 1;
+      }
+    }
+    const segmenter::SegmentGraph& graph =
+        step.analysis.graphs[it.from_segment];
+    const int64_t trips = segmenter::CountTripsAround(
+        step.analysis, graph.values[it.tensors[0].from_value].origin);
+    add(once, count * static_cast<double>(trips));
+  }
+  return runs;
+}
+
 // Of the programs of one plan those with noisy rows that matter to its time.
 Programs ListNoisy(const Programs& plan, const MeasuredStep& step) {
   double total = 0;
   Programs noisy;
+  Runs runs = CountRuns(step);
+  const auto take = [&](const v1::Program* program) {
+    return runs[program] * GetNanoseconds(step, program);
+  };
   const estimation::TimeBase fastest =
       estimation::FindFastestAnchor(step.results);
   std::set<const v1::Program*> met;
   for (const v1::Program* program : plan) {
     if (!met.insert(program).second) continue;
-    total += GetNanoseconds(step, program);
+    total += take(program);
     const v1::ProfileResult* const row = FindRow(step, program);
     if (row != nullptr && IsNoisy(*row, fastest)) noisy.push_back(program);
   }
   std::stable_sort(noisy.begin(), noisy.end(),
                    [&](const v1::Program* a, const v1::Program* b) {
-                     return GetNanoseconds(step, a) < GetNanoseconds(step, b);
+                     return take(a) < take(b);
                    });
   double left = kNegligibleShare * total;
   const auto first_that_matters =
       std::find_if(noisy.begin(), noisy.end(), [&](const v1::Program* program) {
-        left -= GetNanoseconds(step, program);
+        left -= take(program);
         return left < 0;
       });
   noisy.erase(noisy.begin(), first_that_matters);
@@ -261,11 +313,11 @@ void AddQuality(const Programs& programs, const MeasuredStep& step,
           std::max(plan.quality(), std::min(it.quality(), v1::GOOD)));
       continue;
     }
-    plan.set_quality(std::max(plan.quality(), it.quality()));
+    // Also where each measurement is good and they lie too far apart.
+    plan.set_quality(std::max({plan.quality(), it.quality(), v1::NOISY}));
     reasons.insert(it.noise().begin(), it.noise().end());
-    if (!estimation::IsOfSlowPeriod(fastest, it)) continue;
-    plan.set_quality(std::max(plan.quality(), v1::NOISY));
-    reasons.insert(v1::SLOW_PERIOD);
+    if (estimation::IsOfSlowPeriod(fastest, it))
+      reasons.insert(v1::SLOW_PERIOD);
   }
   plan.mutable_noise()->Assign(reasons.begin(), reasons.end());
 }

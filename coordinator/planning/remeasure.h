@@ -2,20 +2,20 @@
 //
 // Concept: the programs of the chosen configurations whose rows are noisy,
 // suspect, or of a slow period beside any row of the step, and not yet measured
-// often enough (IsWorthMeasuring), are measured once more. The shortest of them
-// are left, as far as they take two percent of the plan's programs together:
-// nobody would notice their noise. The problem is built again from what the
-// store makes of all their measurements. Another plan may be the fastest then;
-// the caller chooses again. `with_rivals`: also such rows of the baselines and
-// of the plan that would be the fastest if all such rows were too slow by as
-// much as was seen, as a row that keeps its plan from being chosen would never
-// heal else. An exclusion is judged again by the new rows, as a plan that finds
-// them all in the store judges it. Programs that it then asks for are measured
-// as far as the number of programs goes; what they decide is not reached beyond
-// it. In -> Out: a plan of one mesh and its step -> whether anything was
-// measured; the step's rows and problem follow. A request not to wait measures
-// nothing. Threads: one. Errors: those of measuring and of building the
-// problem.
+// often enough (IsWorthMeasuring), are measured once more. Those are left that
+// take the least of a step, up to two percent of it together, each counted as
+// often as a step runs it: nobody would notice their noise. The problem is
+// built again from what the store makes of all their measurements. Another plan
+// may be the fastest then; the caller chooses again. `with_rivals`: also such
+// rows of the baselines and of the plan that would be the fastest if all such
+// rows were too slow by as much as was seen, as a row that keeps its plan from
+// being chosen would never heal else. An exclusion is judged again by the new
+// rows, as a plan that finds them all in the store judges it. Programs that it
+// then asks for are measured as far as the number of programs goes; what they
+// decide is not reached beyond it. In -> Out: a plan of one mesh and its step
+// -> whether anything was measured; the step's rows and problem follow. A
+// request not to wait measures nothing. Threads: one. Errors: those of
+// measuring and of building the problem.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 
@@ -67,7 +67,8 @@ std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
 
 // The plan's quality becomes that of the worst row among the programs' if that
 // is worse; each reason of their noise is added once. A row of a slow period is
-// noisy. Noisy programs too short to matter count as good.
+// noisy, and so is one whose good measurements lie too far apart (kMaxSpread).
+// Noisy programs too short to matter count as good.
 void AddQuality(const Measuring::Programs& programs, const MeasuredStep& step,
                 v1::Plan& plan);
 
