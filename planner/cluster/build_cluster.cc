@@ -147,6 +147,10 @@ absl::StatusOr<Cluster> BuildCluster(const Description& description) {
   ASSIGN_OR_RETURN(const DirectClasses direct, ReadLinks(description, names));
   for (const ClassTiming& it : description.timings) {
     RETURN_IF_ERROR(FindClassNamed(names, it.link_class, "a timing").status());
+    if (it.timing.devices >= 2) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("a timing of link class \"", it.link_class, "\" has ",
+                     it.timing.devices, " devices; a collective needs two"));
   }
   Cluster cluster(description.devices, std::move(classes));
   for (size_t a = 0; a < cluster.device_count(); ++a) {

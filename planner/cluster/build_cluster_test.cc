@@ -104,7 +104,11 @@ TEST(BuildClusterTest, WhatIsWrongIsNamedWithTheWayOut) {
       {[](Description& it) {
          it.timings.push_back({"x", {}});
        },
-       "a timing has link class \"x\""}};
+       "a timing has link class \"x\""},
+      {[](Description& it) {
+         it.timings.push_back({"pcie", {.devices = -3}});
+       },
+       "a timing of link class \"pcie\" has -3 devices"}};
   for (const Case& it : cases) {
     Description spoilt = MakeBoxes();
     it.spoil(spoilt);

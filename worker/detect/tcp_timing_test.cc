@@ -135,8 +135,12 @@ TEST(TcpTimingTest, ListsThatAreNone) {
   EXPECT_THAT(fault(hosts, "h7"), HasSubstr("\"h7\" is none of the hosts"));
   EXPECT_THAT(fault({hosts[0]}, "h0"), HasSubstr("one host has no link"));
   EXPECT_THAT(fault({hosts[0], hosts[0]}, "h0"), HasSubstr("stands twice"));
-  EXPECT_THAT(fault({{"a", "nowhere"}, hosts[1]}, "a"),
-              HasSubstr("\"nowhere\" is not HOST:PORT"));
+  // A port of another host, too, and one that others would cut to 16 bits.
+  for (const char* const none : {"nowhere", "localhost:99999", "[::1]:0"}) {
+    EXPECT_THAT(
+        fault({hosts[0], {"a", none}}, "h0"),
+        HasSubstr(absl::StrCat("\"", none, "\", which is not HOST:PORT")));
+  }
   TcpTimingOptions large = options;
   large.maximum_bytes = int64_t{1} << 40;
   EXPECT_THAT(std::string(TimeHosts(hosts, "h0", large).status().message()),
