@@ -187,6 +187,28 @@ class SlurmTest(unittest.TestCase):
         self.expect_known(self.plan("known.json"), plan)
         self.expect_nothing_left()
 
+    def test_the_scripts_start_one_process_a_node_whatever_tasks_a_job_has(
+            self):
+        """With stand-ins for the programs, which say where they start."""
+        programs = self.folder / "bin"
+        programs.mkdir()
+        for path, text in (
+                (programs / "meshwright", ""),
+                (programs / "meshwright-worker",
+                 'echo worker >>"$SLURMD_NODENAME.txt"'),
+                (self.folder / "train.sh",
+                 'echo step >>"$SLURMD_NODENAME.txt"')):
+            path.write_text(f"#!/bin/sh\n{text}\n")
+            path.chmod(0o755)
+        path = f"{programs}:{self.slurm.environment['PATH']}"
+        tasks = "sbatch --wait --nodes 2 --ntasks-per-node 2"
+        for script in (f"{SCRIPT.name} step.hlo 1x2 ./train.sh",
+                       f"{IDLE_SCRIPT} 127.0.0.1:1"):
+            self.run_block(f"{tasks} {script}", PATH=path)
+        for node in self.slurm.nodes[:2]:
+            self.assertEqual((self.folder / f"{node}.txt").read_text(),
+                             "step\nworker\n")
+
     def test_outside_a_job_the_way_in_is_named(self):
         self.assertIn("sbatch", self.run_block("meshwright up --slurm",
                                                status=2))
