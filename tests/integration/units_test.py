@@ -93,6 +93,14 @@ class UnitsTest(unittest.TestCase):
                 known = re.findall(r"^#?([a-z-]+) = ", printed, re.M)
                 self.assertEqual(set(keys) - set(known), set())
 
+    def test_a_daemon_is_started_until_what_it_needs_is_there(self):
+        """A database that is away ends the coordinator at once, each time."""
+        for role in ROLES:
+            with self.subTest(role):
+                self.assertEqual(setting(role, "StartLimitIntervalSec"), "0")
+                self.assertEqual(setting(role, "RestartPreventExitStatus"),
+                                 "2")
+
     def test_draining_ends_before_the_manager_kills(self):
         for role in ROLES:
             with self.subTest(role):
