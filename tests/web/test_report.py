@@ -10,7 +10,7 @@ import pytest
 
 import colours
 from browser import ARROW_RIGHT, ENTER, ESCAPE, TAB, Page, dump
-from conftest import Planned, run
+from conftest import MODEL, Planned, run
 
 VIEWS = [dict(width=1280), dict(width=1280, theme="dark"),
          dict(width=360, height=740), dict(width=360, height=740, theme="dark"),
@@ -42,7 +42,7 @@ def report(planned: Planned) -> str:
 def reports(planned: Planned, staged: pathlib.Path,
             deep_plan: pathlib.Path, report: str) -> dict[str, str]:
     """Of one plan with everything, one in stages, one of 96 layers, one that
-    does not fit."""
+    does not fit, one by roofline, and a baseline."""
     folder = planned.folder
     run("report", staged, "-o", folder / "staged.html")
     run("report", deep_plan, "-o", folder / "deep.html")
@@ -51,9 +51,13 @@ def reports(planned: Planned, staged: pathlib.Path,
                 least_memory_bytes=1 << 22, segments=[], notes=["a <b> & c"])
     (folder / "none.json").write_text(json.dumps(plan))
     run("report", folder / "none.json", "-o", folder / "none.html")
+    for name, how in (("symbolic", ["--symbolic"]),
+                      ("baseline", ["--baseline", "dp"])):
+        run("plan", MODEL, "--mesh", "1x2", *how, "-o", folder / f"{name}.json")
+        run("report", folder / f"{name}.json", "-o", folder / f"{name}.html")
     return {"full": report} | {
         name: (folder / f"{name}.html").as_uri()
-        for name in ("staged", "deep", "none")}
+        for name in ("staged", "deep", "none", "symbolic", "baseline")}
 
 
 def test_a_plan_of_96_layers_is_small_and_drawn_within_a_second(
@@ -68,7 +72,8 @@ def test_a_plan_of_96_layers_is_small_and_drawn_within_a_second(
     assert "×96" in page.find("#model")[0].text
 
 
-@pytest.mark.parametrize("name", ["full", "staged", "deep", "none"])
+@pytest.mark.parametrize("name", ["full", "staged", "deep", "none",
+                                  "symbolic", "baseline"])
 @pytest.mark.parametrize("view", VIEWS, ids=IDS)
 def test_a_page_can_be_read(page: Page, reports: dict[str, str], name: str,
                             view: dict[str, object]) -> None:
@@ -104,6 +109,17 @@ def test_what_a_store_would_show_is_named_where_there_is_none(
     page.show(reports["deep"])
     for section in ("choices", "front", "communication", "programs"):
         assert "--store" in page.find(f"#{section}")[0].text
+
+
+@pytest.mark.parametrize("name", ["symbolic", "baseline"])
+def test_what_was_not_measured_is_not_called_measured(
+        page: Page, reports: dict[str, str], name: str) -> None:
+    page.show(reports[name])
+    assert not page.find("#timeline")
+    for section in ("choices", "front", "verdicts", "programs"):
+        text = page.find(f"#{section}")[0].text
+        assert "Nothing was measured" in text, section
+        assert "--store" not in text, section
 
 
 def test_a_plan_in_stages_shows_its_pipeline(

@@ -3,9 +3,11 @@
 // be left out. Where the measurements are not there, it says how to get them.
 "use strict";
 
-const noStore = () => [missing(
+const noStore = (data) => [isMeasured(data) ? missing(
   "The measurements behind this plan were not at hand. Name the store that it " +
-  "was planned with:", "meshwright report PLAN --store FILE -o plan.html")];
+  "was planned with:", "meshwright report PLAN --store FILE -o plan.html")
+  : missing("Nothing was measured for this plan. To measure, plan without " +
+    "--symbolic and --baseline:", "meshwright plan MODEL --mesh MESH -o PLAN")];
 
 // ---- validation
 
@@ -52,7 +54,7 @@ function verdictOf(next) {
 
 function buildChoices(data) {
   if (!data.feasible) return null;
-  if (!data.choices) return noStore();
+  if (!data.choices) return noStore(data);
   const categories = makeCategories(data);
   const compared = data.choices.filter((it) => it.next_best)
     .map((it) => ({...it, next: it.next_best, verdict: verdictOf(it.next_best)}))
@@ -95,7 +97,7 @@ function buildChoices(data) {
 
 function buildFront(data) {
   if (!data.feasible || data.pipeline) return null;
-  if (!data.basis) return noStore();
+  if (!data.basis) return noStore(data);
   const points = data.basis.front;
   const now = data.basis.step_seconds;
   if (!points.length) return [missing("There is no other plan to compare with.")];
@@ -156,7 +158,7 @@ function buildCommunication(data) {
     ], data.pipeline.boundaries.map((it, index) =>
       ({...it, number: index + 1}))));
   }
-  return parts.length ? parts : noStore();
+  return parts.length ? parts : noStore(data);
 }
 
 // ---- how sure the figures are
@@ -183,7 +185,7 @@ function buildQuality(data) {
       [["is-good", "good"], ["is-warn", "noisy"], ["is-bad", "suspect"],
         ["is-other", "not rated"]]));
   } else if (!data.pipeline) {
-    parts.push(noStore());
+    parts.push(noStore(data));
   }
   if (data.estimates.length) {
     parts.push(table("Estimates, where they were compared with measurements", [
@@ -248,8 +250,9 @@ function buildVerdicts(data) {
   ], byEstimate(excluded));
   add("Failed", "These hold a program that could not be measured.",
     [wide("Reason", (it) => it.reason)], failed);
-  return parts.length ? parts
-    : [missing("Every configuration of this plan's space was measured.")];
+  return parts.length ? parts : isMeasured(data)
+    ? [missing("Every configuration of this plan's space was measured.")]
+    : noStore(data);
 }
 
 // ---- programs
@@ -281,7 +284,7 @@ function buildPrograms(data) {
     stackOf("Time that planning took", seconds, PHASES, formatSeconds,
       `Planning took ${formatSeconds(seconds.total)}.`))];
   if (!data.basis) {
-    if (!data.pipeline) parts.push(noStore());
+    if (!data.pipeline) parts.push(noStore(data));
     return parts;
   }
   parts.push(longTable("Programs that this plan is made of", [

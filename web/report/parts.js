@@ -65,6 +65,9 @@ const missing = (text, command) =>
     h("p", {class: "empty"}, text, command ? " " : null,
       command ? h("code", {}, command) : null);
 
+// Else by roofline, or a baseline: no store has measurements of such a plan.
+const isMeasured = (data) => data.device !== "symbolic";
+
 function figure(title, value, note) {
   return h("div", {class: "figure"}, h("dt", {}, title), h("dd", {}, value),
     note ? h("dd", {class: "figure__note"}, note) : null);

@@ -62,10 +62,10 @@ function summarySentences(data) {
   }
   parts.push(".");
   if (it.gap > 0) {
-    parts.push(" No plan of these measurements is faster than ",
+    parts.push(` No plan of these ${basisOf(data)} is faster than `,
       strong(it.lower_bound_seconds), ".");
   } else if (it.lower_bound_seconds > 0) {
-    parts.push(" No plan of these measurements is faster.");
+    parts.push(` No plan of these ${basisOf(data)} is faster.`);
   }
   if (data.tie) {
     parts.push(" It ties with the fastest plan, ",
@@ -83,6 +83,8 @@ function summarySentences(data) {
   }
   return h("p", {class: "verdict"}, parts);
 }
+
+const basisOf = (data) => isMeasured(data) ? "measurements" : "estimates";
 
 function summaryFigures(data) {
   const it = data.predicted;
@@ -104,7 +106,7 @@ function summaryFigures(data) {
     figure("Communication", formatShare(sent / it.step_seconds),
       `${formatSeconds(sent)} a step`),
     figure("Could be faster by", it.gap > 0 ? `≤ ${formatShare(it.gap)}` : "0 %",
-      "proved, of these measurements"),
+      `proved, of these ${basisOf(data)}`),
     figure("Measurements", qualityBadge(data.quality),
       data.noise.join(", ") || "the worst row of this plan"));
 }
@@ -279,7 +281,7 @@ function buildStages(data) {
 // ---- the timeline
 
 function buildTimeline(data) {
-  if (!data.timelines.length) return null;
+  if (!data.timelines.some((it) => it.step_seconds > 0)) return null;
   return [
     chart("Timeline of one step",
       (svg, width) => drawTimelines(svg, width, data.timelines), null,
