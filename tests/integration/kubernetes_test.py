@@ -27,6 +27,7 @@ from kubernetes_rules import (  # noqa: E402
     arguments, find_faults, pod_template)
 
 IDLE_PAGE = ROOT / "docs" / "operating" / "idle-devices.md"
+FIRST_PAGE = ROOT / "docs" / "how-to" / "kubernetes.md"
 FOLDER = ROOT / "deploy" / "kubernetes"
 OVERLAYS = sorted(it.name for it in (FOLDER / "overlays").iterdir())
 # gRPC probes are stable from 1.27 on, ReadWriteOncePod from 1.29 on.
@@ -47,8 +48,12 @@ def render(overlay: str) -> list[dict]:
 
 
 def render_idle() -> list[dict]:
+    return render_page(IDLE_PAGE)
+
+
+def render_page(page: pathlib.Path) -> list[dict]:
     """The overlay of a page, beside a clone of this tree."""
-    overlay = next(it for it in blocks.find_blocks(IDLE_PAGE.read_text())
+    overlay = next(it for it in blocks.find_blocks(page.read_text())
                    if it.file)
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "meshwright").symlink_to(ROOT)
@@ -115,6 +120,12 @@ class OverlaysTest(unittest.TestCase):
         subprocess.run([PROGRAMS / "meshwright-worker", *given,
                         "--print-config"], check=True,
                        stdout=subprocess.DEVNULL)
+
+    def test_the_overlay_of_the_first_page_names_every_image(self):
+        for thing in render_page(FIRST_PAGE):
+            if thing["kind"] in ("StatefulSet", "DaemonSet"):
+                for container in pod_template(thing)["spec"]["containers"]:
+                    self.assertIn("registry.of.yours/", container["image"])
 
     def test_overlays_differ_where_they_should(self):
         volume, postgres = render("volume"), render("postgres")
