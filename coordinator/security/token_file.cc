@@ -246,13 +246,25 @@ std::string WriteAccess(const AccessFile& access) {
   return text;
 }
 
+// A daemon of another user reads what root changes.
+bool TakeOwnerAndMode(const std::string& path, int fresh) {
+  struct stat before = {};
+  struct stat made = {};
+  if (stat(path.c_str(), &before) != 0) return errno == ENOENT;
+  if (fstat(fresh, &made) != 0) return false;
+  const bool is_same =
+      before.st_uid == made.st_uid && before.st_gid == made.st_gid;
+  return (is_same || fchown(fresh, before.st_uid, before.st_gid) == 0) &&
+         fchmod(fresh, before.st_mode & 0777) == 0;
+}
+
 absl::Status ReplaceFile(const std::string& path, const std::string& content) {
   const std::string fresh = absl::StrCat(path, ".new");
   unlink(fresh.c_str());
   const int file =
       open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
            0600);
-  const bool written = file >= 0 &&
+  const bool written = file >= 0 && TakeOwnerAndMode(path, file) &&
                        write(file, content.data(), content.size()) ==
                            static_cast<ssize_t>(content.size()) &&
                        fsync(file) == 0;
@@ -300,7 +312,12 @@ absl::Status ChangeAccessFile(
   absl::Status changed = [&]() -> absl::Status {
     AccessFile read;
     if (access(path.c_str(), F_OK) == 0) {
-      ASSIGN_OR_RETURN(read, ReadAccessFile(path));
+      RETURN_IF_ERROR(base::CheckPrivate(path));
+      ASSIGN_OR_RETURN(const std::string content, base::ReadFile(path));
+      // An empty one was made for the user who is to read it.
+      if (!content.empty()) {
+        ASSIGN_OR_RETURN(read, ParseAccess(path, content));
+      }
     }
     RETURN_IF_ERROR(change(read));
     return ReplaceFile(path, WriteAccess(read));

@@ -45,6 +45,27 @@ class TokenFileTest : public testing::Test {
   const std::string path_ = testing::TempDir() + "/token_file_test.toml";
 };
 
+// As root changes the file of a daemon's user.
+TEST_F(TokenFileTest, AChangeKeepsOwnerAndMode) {
+  ASSERT_TRUE(base::WriteFile(path_, "").ok());
+  ASSERT_EQ(chmod(path_.c_str(), 0400), 0);
+  const bool is_root = geteuid() == 0;
+  if (is_root) {
+    ASSERT_EQ(chown(path_.c_str(), 65534, 65534), 0);
+  }
+  Token token = MakeToken()->token;
+  token.roles = {Role::kRead};
+  const absl::Status added = Add(token);
+  ASSERT_TRUE(added.ok()) << added;
+  struct stat info = {};
+  ASSERT_EQ(stat(path_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0400u);
+  EXPECT_EQ(info.st_uid, is_root ? 65534u : geteuid());
+  if (is_root) {
+    EXPECT_EQ(info.st_gid, 65534u);
+  }
+}
+
 TEST_F(TokenFileTest, WhatIsWrittenIsRead) {
   NewToken made = *MakeToken();
   made.token.name = "the \"night\" run\n= [[token]] é";
