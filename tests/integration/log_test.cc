@@ -111,6 +111,23 @@ class TraceTest : public testing::Test {
   std::unique_ptr<worker::Worker> worker_;
 };
 
+TEST(WorkerLogTest, AnAddressWhereNobodyAnswersIsNamed) {
+  testing::internal::CaptureStderr();
+  FakeBatches batches;
+  worker::Worker::Dependencies dependencies;
+  dependencies.coordinator_address = "unix:nobody";
+  dependencies.name = "w1";
+  dependencies.devices = Two();
+  dependencies.run_batch = batches.function();
+  dependencies.longest_backoff = absl::Milliseconds(100);
+  worker::Worker worker(std::move(dependencies));
+  ASSERT_TRUE(worker.Start().ok());
+  EXPECT_FALSE(worker.WaitFor(absl::Seconds(3)));
+  worker.Stop();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("no coordinator answers at unix:nobody"));
+}
+
 TEST_F(TraceTest, OneIdFollowsAPlanFromTheClientToTheWorker) {
   setenv("TRACEPARENT",
          absl::StrCat("00-", kTrace, "-00f067aa0ba902b7-01").c_str(), 1);

@@ -217,12 +217,22 @@ bool Worker::Daemon::LeavesWithin(absl::Duration duration) {
 // to another coordinator.
 bool Worker::Daemon::Connect() {
   constexpr int kLooksAtOne = 4;
+  constexpr absl::Duration kLook = absl::Milliseconds(250);
+  // A coordinator that starts again is back before: it is not worth a line.
+  const int looks_until_said =
+      1 + static_cast<int>(2 * (dependencies_.longest_backoff / kLook));
   for (int looks = 1; !LeavesWithin(absl::ZeroDuration()); ++looks) {
-    if (channel_->WaitForConnected(std::chrono::system_clock::now() +
-                                   std::chrono::milliseconds(250))) {
+    if (channel_->WaitForConnected(absl::ToChronoTime(absl::Now() + kLook))) {
       return true;
     }
     const bool is_only = addresses_.size() == 1 && address_ == addresses_[0];
+    if (looks == looks_until_said) {
+      base::LogWarning("worker ", dependencies_.name,
+                       ": no coordinator answers at ",
+                       dependencies_.coordinator_address,
+                       "; it goes on trying: check the address, and --ca if "
+                       "the coordinator asks for TLS");
+    }
     if (looks % kLooksAtOne == 0 && !is_only) Choose("").IgnoreError();
   }
   return false;
