@@ -387,7 +387,7 @@ async function showPlan(id) {
     figure("Of this communication",
         formatShare(plan.communication_seconds / plan.step_seconds),
         `resharding ${formatShare(plan.resharding_seconds / plan.step_seconds)}`),
-    figure("Peak memory", formatBytes(plan.peak_bytes),
+    figure("Peak memory", plan.feasible ? formatBytes(plan.peak_bytes) : "–",
         plan.limit_bytes ? `of ${formatBytes(plan.limit_bytes)} per device`
           : "per device, no limit"),
     figure("Planned in", formatLong(plan.total_seconds),
