@@ -1,7 +1,6 @@
 #include "coordinator/estimation/halves.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <numeric>
 #include <set>
@@ -252,8 +251,10 @@ std::optional<Estimate> Halves::Sum(SegmentTypeId type, int configuration,
     if (row == results.end() || row->second.outcome() != v1::MEASURED) {
       return std::nullopt;
     }
-    sum.time += std::chrono::nanoseconds(
-        store::GetTimeNs(row->second.measurement()) * it.trips);
+    sum.time = std::min(sum.time + ToCost(static_cast<double>(store::GetTimeNs(
+                                              row->second.measurement())) *
+                                          static_cast<double>(it.trips)),
+                        problem::kMaxTime);
   }
   return sum;
 }

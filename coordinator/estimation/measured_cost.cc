@@ -22,11 +22,6 @@ const v1::ProfileResult* FindMeasuredRow(const space::ProfileSpace& space,
   return &found->second;
 }
 
-problem::Picoseconds GetTime(const v1::Measurement& measurement) {
-  return problem::Picoseconds(store::GetTimeNs(measurement) *
-                              kPicosecondsPerNanosecond);
-}
-
 problem::Config KeepBytesOnly(const space::Configuration& configuration) {
   problem::Config config;
   // Sums over trips are there from the first trip to the last.
@@ -34,6 +29,16 @@ problem::Config KeepBytesOnly(const space::Configuration& configuration) {
       configuration.persistent_bytes + configuration.summed_bytes;
   config.saved_bytes = configuration.saved_bytes - configuration.summed_bytes;
   return config;
+}
+
+problem::Picoseconds ToCost(double nanoseconds) {
+  constexpr int64_t kLongestNs =
+      kLongestCost.count() / kPicosecondsPerNanosecond;
+  // Up to there a double holds every nanosecond.
+  return problem::Picoseconds(
+      static_cast<int64_t>(
+          std::min(nanoseconds, static_cast<double>(kLongestNs))) *
+      kPicosecondsPerNanosecond);
 }
 
 std::optional<problem::Config> FindMeasuredCost(
@@ -58,10 +63,8 @@ std::optional<problem::Config> FindMeasuredCost(
     noise.Add(correction.weight * EstimateNoiseNs(other->measurement()));
   }
   // The difference of two noisy times must not make a loop free.
-  nanoseconds = std::clamp(
-      nanoseconds, static_cast<double>(store::GetTimeNs(measurement)), 1e15);
-  config.time = problem::Picoseconds(static_cast<int64_t>(nanoseconds) *
-                                     kPicosecondsPerNanosecond);
+  config.time = ToCost(std::max(
+      nanoseconds, static_cast<double>(store::GetTimeNs(measurement))));
   config.noise = noise.Around(config.time);
   const int64_t temporary = measurement.memory().temporary_bytes();
   int64_t kept = configuration.saved_bytes - configuration.given_bytes -

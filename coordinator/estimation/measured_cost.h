@@ -1,6 +1,6 @@
 // MeasuredCost: what a configuration costs by the rows of its programs.
 //
-// Units: a row's minimum time, in picoseconds; bytes per device.
+// Units: a row's time, in picoseconds; bytes per device.
 // Errors: none; a configuration without rows has no cost.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_MEASURED_COST_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_MEASURED_COST_H_
@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "coordinator/space/profile_space.h"
+#include "planner/problem/duration.h"
 #include "planner/problem/plan_problem.h"
 #include "profiledb/store/profile_store.h"
 
@@ -19,7 +20,11 @@ const v1::ProfileResult* FindMeasuredRow(const space::ProfileSpace& space,
                                          const store::Results& results,
                                          space::ProgramId program);
 
-problem::Picoseconds GetTime(const v1::Measurement& measurement);
+// Of what a problem may hold half, so that two such times add up within it.
+inline constexpr problem::Picoseconds kLongestCost = problem::kMaxTime / 2;
+
+// A sum of rows, whose times and weights are anyone's; at most kLongestCost.
+problem::Picoseconds ToCost(double nanoseconds);
 
 // The bytes that follow from the graph; no time.
 problem::Config KeepBytesOnly(const space::Configuration& configuration);

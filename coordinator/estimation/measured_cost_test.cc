@@ -71,5 +71,11 @@ TEST_F(MeasuredCostTest, AProgramOfFewerTripsLimitsNothing) {
   EXPECT_EQ(Cost(30).saved_bytes, 70);
 }
 
+TEST(ToCostTest, WhatIsTooLongIsHeldAtTheLongest) {
+  EXPECT_EQ(ToCost(5), problem::Picoseconds(5'000));
+  EXPECT_EQ(ToCost(3.6e12 * 3'000), kLongestCost);
+  EXPECT_EQ(ToCost(1e300), kLongestCost);
+}
+
 }  // namespace
 }  // namespace meshwright::estimation

@@ -1,9 +1,11 @@
 #include "coordinator/estimation/segment_tables.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "coordinator/estimation/measured_cost.h"
 #include "coordinator/estimation/noise_interval.h"
+#include "profiledb/store/row_time.h"
 
 namespace meshwright::estimation {
 
@@ -36,9 +38,10 @@ void AddTo(problem::Table& sum, const problem::Table& table) {
       entry.reset();
       sum.noise[i] = {};
     } else {
-      *entry += *table.entries[i];
-      sum.noise[i].below += table.noise[i].below;
-      sum.noise[i].above += table.noise[i].above;
+      *entry = std::min(*entry + *table.entries[i], kLongestCost);
+      problem::NoiseInterval& noise = sum.noise[i];
+      noise.below = std::min(noise.below + table.noise[i].below, kLongestCost);
+      noise.above = std::min(noise.above + table.noise[i].above, kLongestCost);
     }
   }
 }
@@ -66,6 +69,7 @@ problem::Table SegmentTables::BuildBoundaryTable(SegmentIndex from,
     for (int b = 0; b < table.columns; ++b) {
       const size_t at = static_cast<size_t>(a) * table.columns + b;
       auto& entry = table.entries[at];
+      double nanoseconds = 0;
       IndependentNoise noise;
       for (const space::ProgramId program :
            it.programs[Usable(from)[a]][Usable(to)[b]]) {
@@ -75,11 +79,15 @@ problem::Table SegmentTables::BuildBoundaryTable(SegmentIndex from,
           entry.reset();
           break;
         }
-        *entry += GetTime(row->measurement()) * trips;
+        nanoseconds +=
+            static_cast<double>(store::GetTimeNs(row->measurement())) *
+            static_cast<double>(trips);
         noise.Add(EstimateNoiseNs(row->measurement()) *
                   static_cast<double>(trips));
       }
-      if (entry.has_value()) table.noise[at] = noise.Around(*entry);
+      if (!entry.has_value()) continue;
+      *entry = ToCost(nanoseconds);
+      table.noise[at] = noise.Around(*entry);
     }
   }
   return table;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
 
+#include "coordinator/estimation/measured_cost.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -33,7 +35,7 @@ class MeasuredTest : public testing::Test {
     return BuildProblem(analysis_, space_, results_, std::nullopt)->problem;
   }
 
-  const segmenter::Analysis analysis_;
+  segmenter::Analysis analysis_;
   space::ProfileSpace space_;
   store::Results results_;
 };
@@ -136,6 +138,35 @@ TEST_F(PlanProblemTest, BoundariesBetweenTwoSegmentsAddUp) {
     }
   }
   EXPECT_GT(changed, 0);
+}
+
+// Micro-batches: most boundaries lie within a loop.
+class LoopTest : public MeasuredTest {
+ protected:
+  LoopTest() : MeasuredTest("accumulate_tiny") {}
+};
+
+// As long as a row may be, and as often as a step may run it.
+TEST_F(LoopTest, LongRowsOfManyTripsAreLongNotNegative) {
+  constexpr int64_t kHourNs = 3'600'000'000'000;
+  for (auto& [key, row] : results_) {
+    row.mutable_measurement()->set_minimum_ns(kHourNs);
+    row.mutable_measurement()->set_median_ns(kHourNs);
+  }
+  for (ir::Loop& loop : analysis_.module.loops) loop.trips = 3'000;
+  const auto edges = space_.edges;
+  for (int i = 0; i < 10; ++i) {  // they add up
+    space_.edges.insert(space_.edges.end(), edges.begin(), edges.end());
+  }
+  problem::Picoseconds longest{0};
+  for (const problem::Table& table : Build().tables) {
+    for (const auto& entry : table.entries) {
+      if (!entry.has_value()) continue;
+      EXPECT_GE(*entry, problem::Picoseconds(0));
+      longest = std::max(longest, *entry);
+    }
+  }
+  EXPECT_EQ(longest, estimation::kLongestCost);
 }
 
 // An embedding that is the head too, and layers with one set of weights.
