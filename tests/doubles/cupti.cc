@@ -43,6 +43,7 @@ struct __attribute__((packed, aligned(8))) Kernel {
   uint8_t newer[128];
 };
 static_assert(offsetof(Kernel, start) == 16);
+static_assert(offsetof(Kernel, device) == 40);
 static_assert(offsetof(Kernel, stream) == 48);
 static_assert(offsetof(Kernel, correlation) == 92);
 static_assert(offsetof(Kernel, name) == 104);
@@ -60,6 +61,7 @@ struct __attribute__((packed, aligned(8))) Transfer {
   uint8_t newer[64];
 };
 static_assert(offsetof(Transfer, start) == 16);
+static_assert(offsetof(Transfer, device) == 32);
 static_assert(offsetof(Transfer, stream) == 40);
 
 constexpr int kMaxLimitReached = 12;
@@ -71,6 +73,7 @@ struct Placed {
   uint64_t end;
   uint32_t stream;
   std::string name;
+  uint32_t device;
 };
 
 using RequestBuffer = void(uint8_t**, size_t*, size_t*);
@@ -87,6 +90,7 @@ struct State {
   size_t dropped = 0;
   size_t records_per_buffer = 1000;
   int refusal = 0;  // of kernels, by cuptiActivityEnable
+  uint32_t device = 0;
 };
 
 State& GetState() {
@@ -106,6 +110,7 @@ size_t Write(State& state, const Placed& it, uint8_t* at) {
     record.kind = it.kind;
     record.start = it.start;
     record.end = it.end;
+    record.device = it.device;
     record.stream = it.stream;
     record.name = state.names.emplace_back(it.name).c_str();
     std::memcpy(at, &record, sizeof(record));
@@ -115,6 +120,7 @@ size_t Write(State& state, const Placed& it, uint8_t* at) {
   record.kind = it.kind;
   record.start = it.start;
   record.end = it.end;
+  record.device = it.device;
   record.stream = it.stream;
   std::memcpy(at, &record, sizeof(record));
   return sizeof(record);
@@ -133,6 +139,7 @@ void cuptiDouble_Reset() {
   state.dropped = 0;
   state.records_per_buffer = 1000;
   state.refusal = 0;
+  state.device = 0;
 }
 
 // Not delivered where the kind is not enabled.
@@ -142,8 +149,11 @@ void cuptiDouble_Place(int kind, uint64_t start, uint64_t end, uint32_t stream,
   const std::lock_guard lock(state.mutex);
   if (!state.enabled.contains(kind)) return;
   (late ? state.late : state.placed)
-      .push_back({kind, start, end, stream, name});
+      .push_back({kind, start, end, stream, name, state.device});
 }
+
+// Of what is placed from here on.
+void cuptiDouble_SetDevice(uint32_t device) { GetState().device = device; }
 
 void cuptiDouble_Drop(size_t records) { GetState().dropped += records; }
 

@@ -67,6 +67,7 @@ std::optional<KernelRecord> ReadRecord(const uint8_t* record) {
   read.end_ns = static_cast<int64_t>(Read<uint64_t>(record, 24));
   switch (Read<int32_t>(record, 0)) {
     case kConcurrentKernel: {
+      read.device = Read<uint32_t>(record, 40);
       read.stream = Read<uint32_t>(record, 48);
       const auto* const name = Read<const char*>(record, 104);
       if (name != nullptr) read.name = name;
@@ -82,6 +83,7 @@ std::optional<KernelRecord> ReadRecord(const uint8_t* record) {
       return std::nullopt;
   }
   read.kind = KernelRecord::Kind::kCopy;
+  read.device = Read<uint32_t>(record, 32);
   read.stream = Read<uint32_t>(record, 40);
   return read;
 }

@@ -30,6 +30,7 @@ struct Double {
   void (*records_per_buffer)(size_t);
   void (*refuse)(int);
   size_t (*count_enabled)();
+  void (*set_device)(uint32_t);
 };
 
 class CuptiCollectorTest : public ::testing::Test {
@@ -52,6 +53,8 @@ class CuptiCollectorTest : public ::testing::Test {
         library->Find("cuptiDouble_RefuseToEnable", &double_.refuse).ok());
     ASSERT_TRUE(
         library->Find("cuptiDouble_CountEnabled", &double_.count_enabled).ok());
+    ASSERT_TRUE(
+        library->Find("cuptiDouble_SetDevice", &double_.set_device).ok());
     double_.reset();
   }
 
@@ -78,6 +81,23 @@ TEST_F(CuptiCollectorTest, ReadsKernelsAndCopies) {
   EXPECT_EQ(collection->records[1].stream, 15);
   EXPECT_EQ(collection->records[2].name, "Memset");
   EXPECT_EQ(collection->dropped, 0);
+}
+
+TEST_F(CuptiCollectorTest, RecordsNameTheirDevice) {
+  ASSERT_TRUE(collector_->Start().ok());
+  double_.set_device(3);
+  for (const int kind : {kKernel, kMemcpy, kMemset}) {
+    double_.place(kind, 100, 170, 14, "k", false);
+  }
+  double_.set_device(0);
+  double_.place(kKernel, 100, 170, 14, "k", false);
+  const auto collection = collector_->Stop();
+  ASSERT_TRUE(collection.ok()) << collection.status();
+  EXPECT_THAT(collection->records,
+              ElementsAre(Field(&KernelRecord::device, 3),
+                          Field(&KernelRecord::device, 3),
+                          Field(&KernelRecord::device, 3),
+                          Field(&KernelRecord::device, 0)));
 }
 
 TEST_F(CuptiCollectorTest, SplitBuffersAreOneCollection) {

@@ -38,6 +38,11 @@ struct Execution {
   int64_t start_ns = INT64_MAX;
   int64_t end_ns = INT64_MIN;
   int64_t Span() const { return end_ns - start_ns; }
+  void Add(const KernelRecord& record) {
+    records.push_back(&record);
+    start_ns = std::min(start_ns, record.start_ns);
+    end_ns = std::max(end_ns, record.end_ns);
+  }
 };
 
 bool Communicates(const KernelRecord& record,
@@ -75,10 +80,7 @@ std::vector<Execution> Divide(const Collection& collection,
                            return start < it.begin_ns - kClockSlackNs;
                          });
     if (after == windows.begin()) continue;
-    Execution& execution = executions[after - windows.begin() - 1];
-    execution.records.push_back(&record);
-    execution.start_ns = std::min(execution.start_ns, record.start_ns);
-    execution.end_ns = std::max(execution.end_ns, record.end_ns);
+    executions[after - windows.begin() - 1].Add(record);
   }
   if (untimed > 0) {
     times.add_faults(absl::StrCat(untimed, " records have no times"));
@@ -123,6 +125,20 @@ std::string Shorten(const std::string& name) {
   return text;
 }
 
+// What the device did of it that worked from its first record to its last for
+// longest; of two alike, the first.
+Execution PickDevice(const Execution& execution) {
+  std::map<int64_t, Execution> devices;
+  for (const KernelRecord* record : execution.records) {
+    devices[record->device].Add(*record);
+  }
+  return std::max_element(devices.begin(), devices.end(),
+                          [](const auto& a, const auto& b) {
+                            return a.second.Span() < b.second.Span();
+                          })
+      ->second;
+}
+
 void AddHottest(const Execution& execution, v1::KernelTimes& times) {
   constexpr size_t kShown = 5;
   std::map<std::pair<std::string, std::string>, v1::HotKernel> kernels;
@@ -149,7 +165,8 @@ void Sum(const Execution& execution, const std::set<std::string>& collectives,
   std::vector<Interval> communication;
   std::vector<Interval> kernels;
   std::vector<Interval> all;
-  for (const KernelRecord* record : execution.records) {
+  const Execution device = PickDevice(execution);
+  for (const KernelRecord* record : device.records) {
     const Interval interval(record->start_ns, record->end_ns);
     all.push_back(interval);
     if (record->kind == KernelRecord::Kind::kCopy) continue;
@@ -157,7 +174,7 @@ void Sum(const Execution& execution, const std::set<std::string>& collectives,
     (Communicates(*record, collectives) ? communication : compute)
         .push_back(interval);
   }
-  AddHottest(execution, times);
+  AddHottest(device, times);
   times.set_kernels(static_cast<int32_t>(kernels.size()));
   times.set_wall_ns(execution.window.end_ns - execution.window.begin_ns);
   times.set_span_ns(execution.Span());

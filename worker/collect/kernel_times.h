@@ -3,8 +3,11 @@
 // Concept: a window is one execution, from the call until all devices were
 // done, by the host's clock. A record belongs to the last window that began
 // before it. Of the windows that show as many records as most do, the one with
-// the shortest span is summed: intervals are united, so that work on several
-// streams counts once.
+// the shortest span, from the first record of any device to the last, is
+// summed. Of several devices, that one speaks for all whose own records span
+// the longest: what another device computes hides none of its communication.
+// Its intervals are united, so that work on several streams counts once, and it
+// is idle for the rest of the execution's span.
 //   A record communicates if its HLO instruction is a collective, or its name
 // begins with NCCL's "nccl": CUPTI knows no instructions, and the plugin names
 // the command buffer that XLA put an instruction into in its place.

@@ -62,6 +62,41 @@ TEST(KernelTimesTest, AnExecutionIsSplit) {
             times.span_ns());
 }
 
+// The first waits 40 us for the second, which computes meanwhile.
+TEST(KernelTimesTest, AnotherDevicesComputingHidesNoCommunication) {
+  Collection collection;
+  const auto add = [&](int64_t device, int64_t start, int64_t end,
+                       const std::string& operation) {
+    collection.records.push_back(
+        Kernel(kSecond + start, kSecond + end, 7, operation));
+    collection.records.back().device = device;
+  };
+  add(1, 500, 90'500, "fusion.1");
+  add(0, 1'000, 61'000, "fusion.1");
+  add(0, 61'000, 101'000, "all-reduce.2");
+  add(1, 90'500, 100'900, "all-reduce.2");
+  v1::Measurement row;
+  v1::KernelTimes& times = *row.add_kernel_times();
+  times = SumKernels(collection, Windows(1), {"all-reduce.2"});
+  EXPECT_THAT(times.faults(), IsEmpty());
+  EXPECT_EQ(times.compute_ns(), 90'000);
+  EXPECT_EQ(times.communication_ns(), 10'400);
+
+  collection.records.back().end_ns -= 1'000;  // the first spans more
+  times = SumKernels(collection, Windows(1), {"all-reduce.2"});
+  EXPECT_THAT(times.faults(), IsEmpty());
+  EXPECT_EQ(times.span_ns(), 100'500);
+  EXPECT_EQ(times.lead_ns(), 500);
+  EXPECT_EQ(times.kernels(), 2);
+  EXPECT_EQ(times.compute_ns(), 60'000);
+  EXPECT_EQ(times.communication_ns(), 40'000);
+  EXPECT_EQ(times.overlap_ns(), 0);
+  EXPECT_EQ(times.idle_ns(), 500);
+  ASSERT_EQ(times.hottest_size(), 2);
+  EXPECT_EQ(times.hottest(0).total_ns(), 60'000);
+  EXPECT_EQ(FindExposedCommunication(row), 40'000);
+}
+
 TEST(KernelTimesTest, KernelsOfOtherOperationsAreKnownByNcclsNames) {
   for (const char* operation : {"", "command_buffer_1"}) {
     Collection collection;

@@ -20,6 +20,7 @@ struct KernelRecord {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   int64_t stream = 0;
+  int64_t device = 0;  // of those of the process, by the collector's numbers
 };
 
 struct Collection {

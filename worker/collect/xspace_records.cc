@@ -49,7 +49,8 @@ bool IsStream(const hlo::XLine& line) {
   return absl::StartsWith(line.name(), "Stream");
 }
 
-void ReadStream(const hlo::XPlane& plane, const hlo::XLine& line,
+// `device`: the plane's place among the profile's.
+void ReadStream(const hlo::XPlane& plane, const hlo::XLine& line, int device,
                 int64_t operation_stat, Collection& collection) {
   for (const hlo::XEvent& event : line.events()) {
     KernelRecord record;
@@ -67,6 +68,7 @@ void ReadStream(const hlo::XPlane& plane, const hlo::XLine& line,
     record.end_ns = AddPicoseconds(line.timestamp_ns(), event.offset_ps(),
                                    event.duration_ps());
     record.stream = line.id();
+    record.device = device;
     collection.records.push_back(std::move(record));
   }
 }
@@ -75,11 +77,13 @@ void ReadStream(const hlo::XPlane& plane, const hlo::XLine& line,
 
 Collection ReadXSpace(const hlo::XSpace& space) {
   Collection collection;
-  for (const hlo::XPlane& plane : space.planes()) {
+  for (int i = 0; i < space.planes_size(); ++i) {
+    const hlo::XPlane& plane = space.planes(i);
     if (!absl::StartsWith(plane.name(), "/device:")) continue;
     const int64_t operation_stat = FindOperationStat(plane);
     for (const hlo::XLine& line : plane.lines()) {
-      if (IsStream(line)) ReadStream(plane, line, operation_stat, collection);
+      if (!IsStream(line)) continue;
+      ReadStream(plane, line, i, operation_stat, collection);
     }
   }
   return collection;

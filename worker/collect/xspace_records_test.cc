@@ -81,6 +81,25 @@ TEST(XSpaceRecordsTest, ReadsTheStreamsOfDevices) {
   EXPECT_EQ(collection.records[1].operation, "");
 }
 
+TEST(XSpaceRecordsTest, EachDeviceHasAPlane) {
+  hlo::XSpace space;
+  for (const char* const name :
+       {"/host:CUPTI", "/device:GPU:0", "/device:GPU:1"}) {
+    hlo::XPlane& plane = *space.add_planes();
+    plane.set_name(name);
+    for (const char* const stream : {"Stream #1", "Stream #2"}) {
+      hlo::XLine& line = *plane.add_lines();
+      line.set_name(stream);
+      line.add_events();
+    }
+  }
+  const Collection collection = ReadXSpace(space);
+  ASSERT_THAT(collection.records, SizeIs(4));
+  EXPECT_EQ(collection.records[0].device, collection.records[1].device);
+  EXPECT_NE(collection.records[1].device, collection.records[2].device);
+  EXPECT_EQ(collection.records[2].device, collection.records[3].device);
+}
+
 TEST(XSpaceRecordsTest, WhatIsNotThereIsLeftOut) {
   EXPECT_THAT(ReadXSpace({}).records, IsEmpty());
   hlo::XSpace space;
