@@ -19,6 +19,7 @@ constexpr int kNotFound = 6;
 constexpr const char* kUuids[] = {"GPU-00000000-1111-2222-3333-444444444444",
                                   "GPU-00000000-1111-2222-3333-555555555555"};
 int gpus[2] = {};
+int initialized = 0;
 
 struct Settings {
   int initialize = 0;  // what nvmlInit_v2 returns
@@ -69,8 +70,17 @@ int Answer(void* device, Value* value, Value first, Value second) {
 
 extern "C" {
 
-int nvmlInit_v2() { return Settings::Read().initialize; }
-int nvmlShutdown() { return 0; }
+int nvmlInit_v2() {
+  const int result = Settings::Read().initialize;
+  if (result == 0) ++initialized;
+  return result;
+}
+int nvmlShutdown() {
+  --initialized;
+  return 0;
+}
+// How often it is initialized and not shut down yet.
+int nvmlDouble_CountInitialized() { return initialized; }
 const char* nvmlErrorString(int result) {
   return result == kNotFound ? "Not Found" : "Unknown Error";
 }

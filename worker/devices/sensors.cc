@@ -32,14 +32,14 @@ constexpr int kSwitch = 2;  // of nvmlIntNvLinkDeviceType_t
 constexpr const char* kLinkGenerations[] = {"?", "1", "2", "2", "3",
                                             "3", "4", "5", "6"};
 
-// Of CUDA_VISIBLE_DEVICES, or all by their numbers.
+// Of CUDA_VISIBLE_DEVICES, which hides all where it is empty, or all by their
+// numbers where it is not set.
 std::vector<std::string> ListVisible(int count) {
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  std::vector<std::string> list;
   if (visible != nullptr) {
-    list = absl::StrSplit(visible, ',', absl::SkipEmpty());
+    return absl::StrSplit(visible, ',', absl::SkipEmpty());
   }
-  if (!list.empty()) return list;
+  std::vector<std::string> list;
   for (int i = 0; i < count; ++i) list.push_back(absl::StrCat(i));
   return list;
 }
@@ -74,7 +74,7 @@ bool IsThrottled(const v1::DeviceSensors& sensors) {
 Sensors::Sensors() : functions_(std::make_unique<Nvml>()) {}
 
 Sensors::~Sensors() {
-  if (!devices_.empty()) functions_->shutdown();
+  if (is_initialized_) functions_->shutdown();
 }
 
 absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
@@ -91,6 +91,7 @@ absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
         absl::StrCat("NVML: ", it.describe(result)));
   };
   RETURN_IF_ERROR(check(it.initialize()));
+  sensors->is_initialized_ = true;
   unsigned all = 0;
   if (count == 0 && it.count != nullptr && it.count(&all) == 0) {
     count = static_cast<int>(all);
@@ -111,6 +112,11 @@ absl::StatusOr<std::unique_ptr<Sensors>> Sensors::Open(
     }
     sensors->devices_.push_back(device);
     if (static_cast<int>(sensors->devices_.size()) == count) break;
+  }
+  if (sensors->devices_.empty()) {
+    return absl::FailedPreconditionError(
+        "no GPU is visible; unset CUDA_VISIBLE_DEVICES where it is empty, and "
+        "see that nvidia-smi -L lists one");
   }
   return sensors;
 }

@@ -77,7 +77,8 @@ class Sensors {
   std::vector<pid_t> ListProcesses(void* device) const;
 
   std::unique_ptr<Nvml> functions_;
-  std::vector<void*> devices_;
+  bool is_initialized_ = false;  // NVML counts who is to shut it down
+  std::vector<void*> devices_;   // at least one
 };
 
 // The UUIDs of the first `count` devices that this process sees. Where one has

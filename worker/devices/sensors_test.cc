@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/time/clock.h"
+#include "base/shared_library.h"
 
 namespace meshwright::worker::devices {
 namespace {
@@ -139,8 +140,39 @@ TEST_F(SensorsTest, EveryDeviceThatIsUsedHasItsName) {
   const std::string second = "GPU-00000000-1111-2222-3333-555555555555";
   EXPECT_THAT((*See("1,0", 2))->Uuids(), ElementsAre(second, first));
   EXPECT_THAT((*See("1,0", 1))->Uuids(), ElementsAre(second));
-  EXPECT_THAT((*See("", 2))->Uuids(), ElementsAre(first, second));
   EXPECT_THAT((*See("0", 2))->Uuids(), ElementsAre(first));
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_THAT((*Sensors::Open(2, kLibrary))->Uuids(),
+              ElementsAre(first, second));
+}
+
+TEST_F(SensorsTest, AnEmptyListHidesAllDevices) {
+  for (const char* const none : {"", ","}) {
+    for (const int count : {0, 2}) {
+      const absl::Status status = See(none, count).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+      EXPECT_THAT(status.message(), HasSubstr("no GPU is visible"));
+    }
+  }
+}
+
+// Whether the first device fails, a later one, or none is visible.
+TEST_F(SensorsTest, NvmlIsShutDownAsOftenAsItIsInitialized) {
+  int (*count)() = nullptr;
+  const auto library = base::SharedLibrary::Open(kLibrary, "");
+  ASSERT_TRUE(library.ok()) << library.status();
+  ASSERT_TRUE(library->Find("nvmlDouble_CountInitialized", &count).ok());
+  const int before = count();
+  for (const char* const devices : {"3", "0,3", "first", ""}) {
+    EXPECT_FALSE(See(devices, 2).ok()) << devices;
+    EXPECT_EQ(count(), before) << devices;
+  }
+  {
+    const auto sensors = See("0,1", 2);
+    ASSERT_TRUE(sensors.ok()) << sensors.status();
+    EXPECT_EQ(count(), before + 1);
+  }
+  EXPECT_EQ(count(), before);
 }
 
 TEST_F(SensorsTest, WithoutTheLibraryTheWayOutIsNamed) {
