@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/text/format.h"
 #include "cli/text/stages_text.h"
+#include "cli/text/tame.h"
 
 namespace meshwright::cli {
 namespace {
@@ -223,7 +224,7 @@ Lines ListSegments(const v1::Plan& plan, size_t room) {
 Lines ListNotes(const v1::Plan& plan) {
   Lines lines;
   for (int i = 0; i < plan.notes_size(); ++i) {
-    Lines note = Shorten(Wrap("note: ", plan.notes(i)), 2);
+    Lines note = Shorten(Wrap("note: ", Tame(plan.notes(i))), 2);
     if (lines.size() + note.size() > kNoteLines) {
       lines.push_back(
           absl::StrCat("and ", plan.notes_size() - i, " notes more"));

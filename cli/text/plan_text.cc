@@ -13,6 +13,7 @@
 #include "cli/text/json.h"
 #include "cli/text/stages_text.h"
 #include "cli/text/table.h"
+#include "cli/text/tame.h"
 
 namespace meshwright::cli {
 namespace {
@@ -250,7 +251,7 @@ std::string DescribePlan(const v1::Plan& plan) {
   if (plan.arguments_size() > 0) absl::StrAppend(&text, "arguments\n");
   DescribeArguments(plan, &text);
   for (const std::string& note : plan.notes()) {
-    absl::StrAppend(&text, "note: ", note, "\n");
+    absl::StrAppend(&text, "note: ", Tame(note), "\n");
   }
   return text;
 }

@@ -45,6 +45,13 @@ TEST(PlanTextTest, MeasurementsOfNoisyRowsAreCounted) {
               HasSubstr("of 18 distinct, 2 measured again, in "));
 }
 
+TEST(PlanTextTest, ANoteIsOneLineAndNoOrderToTheTerminal) {
+  v1::Plan plan = FeasiblePlan();
+  plan.add_notes("block: CRASHED, no\x1b[2J\nmore");
+  EXPECT_THAT(DescribePlan(plan),
+              HasSubstr("note: block: CRASHED, no?[2J more\n"));
+}
+
 TEST(PlanTextTest, ExcludedConfigurationsNameTheirRivals) {
   v1::Plan plan = FeasiblePlan();
   for (const double estimate : {0.030, 0.020}) {

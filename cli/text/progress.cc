@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/text/format.h"
+#include "cli/text/tame.h"
 
 namespace meshwright::cli {
 namespace {
@@ -40,7 +41,7 @@ std::string RenderProgress(const v1::PlanProgress& progress,
                     " left");
   }
   if (!progress.message().empty()) {
-    absl::StrAppend(&line, "  ", progress.message());
+    absl::StrAppend(&line, "  ", Tame(progress.message()));
   }
   return line;
 }

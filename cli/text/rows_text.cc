@@ -10,6 +10,7 @@
 #include "base/enum_words.h"
 #include "cli/text/format.h"
 #include "cli/text/table.h"
+#include "cli/text/tame.h"
 #include "profiledb/store/row_time.h"
 
 namespace meshwright::cli {
@@ -42,7 +43,7 @@ std::string DescribeMemory(const v1::DeviceMemory& it) {
 std::string DescribeCollectives(const v1::Measurement& measurement) {
   std::vector<std::string> words;
   for (const v1::Collective& it : measurement.collectives()) {
-    words.push_back(absl::StrCat(it.count(), " ", it.kind(), " of ",
+    words.push_back(absl::StrCat(it.count(), " ", Tame(it.kind()), " of ",
                                  FormatBytes(it.bytes()), " in groups of ",
                                  it.group_size()));
   }
@@ -52,13 +53,13 @@ std::string DescribeCollectives(const v1::Measurement& measurement) {
 
 std::string DescribeKernels(const v1::KernelTimes& it) {
   std::string text = absl::StrCat(
-      "  ", it.kernels(), " kernels, by ", it.collector(), ": span ",
+      "  ", it.kernels(), " kernels, by ", Tame(it.collector()), ": span ",
       FormatTime(it.span_ns()), ", compute ", FormatTime(it.compute_ns()),
       ", communication ", FormatTime(it.communication_ns()), ", both at once ",
       FormatTime(it.overlap_ns()), ", copies ", FormatTime(it.copy_ns()),
       ", idle ", FormatTime(it.idle_ns()), "\n");
   for (const std::string& fault : it.faults()) {
-    absl::StrAppend(&text, "    not to be trusted: ", fault, "\n");
+    absl::StrAppend(&text, "    not to be trusted: ", Tame(fault), "\n");
   }
   std::vector<TableRow> rows;
   for (const v1::HotKernel& kernel : it.hottest()) {
@@ -78,8 +79,8 @@ std::string DescribeSensors(const v1::DeviceSensors& it) {
       it.power_watts(), " of ", it.power_limit_watts(), " W, ",
       it.temperature_celsius(), " °C");
   if (!it.throttle_reasons().empty()) {
-    absl::StrAppend(
-        &text, ", throttled: ", absl::StrJoin(it.throttle_reasons(), ", "));
+    absl::StrAppend(&text, ", throttled: ",
+                    Tame(absl::StrJoin(it.throttle_reasons(), ", ")));
   }
   if (it.uncorrected_ecc_errors() > 0) {
     absl::StrAppend(&text, ", ", it.uncorrected_ecc_errors(),
@@ -122,7 +123,7 @@ std::string DescribeRow(const v1::RowReport& report) {
   std::string text = absl::StrCat(
       row.key(), ": ", absl::AsciiStrToLower(v1::Outcome_Name(row.outcome())));
   if (row.outcome() != v1::MEASURED) {
-    absl::StrAppend(&text, ", ", row.reason(), "\n");
+    absl::StrAppend(&text, ", ", Tame(row.reason()), "\n");
     return text + DescribeKept(report);
   }
   absl::StrAppend(&text, ", ", FormatQuality(it.quality()), "\n",

@@ -73,5 +73,25 @@ TEST(RowsTextTest, AFailureSaysWhy) {
   EXPECT_EQ(FormatRows(report), "3f: compile_failed, no such instruction\n");
 }
 
+TEST(RowsTextTest, ARowGivesNoOrderToTheTerminal) {
+  v1::RowsReport report;
+  v1::RowReport& failed = *report.add_rows();
+  failed.mutable_row()->set_key("3f");
+  failed.mutable_row()->set_outcome(v1::CRASHED);
+  failed.mutable_row()->set_reason("no\n4e: measured\x1b[2J");
+  v1::RowReport& row = *report.add_rows();
+  row.mutable_row()->set_outcome(v1::MEASURED);
+  v1::Measurement& it = *row.mutable_row()->mutable_measurement();
+  it.add_collectives()->set_kind("\x1b");
+  it.add_kernel_times()->set_collector("\x1b");
+  it.mutable_kernel_times(0)->add_faults("\x1b");
+  it.mutable_sensors()->add_throttle_reasons("\x1b");
+  row.add_kept()->set_host("\x1b");
+  const std::string text = FormatRows(report);
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "3f: crashed, no 4e: measured?[2J");
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace meshwright::cli

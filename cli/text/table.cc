@@ -6,20 +6,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "cli/text/tame.h"
 
 namespace meshwright::cli {
-namespace {
-
-// Names come from whoever submits a plan or attaches a worker: what a terminal
-// obeys would let them write over other rows.
-std::string Tame(std::string cell) {
-  std::replace_if(
-      cell.begin(), cell.end(),
-      [](unsigned char byte) { return absl::ascii_iscntrl(byte); }, '?');
-  return cell;
-}
-
-}  // namespace
 
 std::string FormatTable(const std::vector<Column>& columns,
                         const std::vector<TableRow>& rows, int indent) {

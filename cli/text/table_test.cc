@@ -25,7 +25,7 @@ TEST(TableTest, ANameIsNoOrderToTheTerminal) {
   EXPECT_EQ(FormatTable({{"plan", Align::kLeft}, {"model", Align::kLeft}},
                         {{"plan-1", "a\nplan-2\x1b[2J"}, {"plan-3", "b"}}),
             "plan    model\n"
-            "plan-1  a?plan-2?[2J\n"
+            "plan-1  a plan-2?[2J\n"
             "plan-3  b\n");
 }
 

@@ -12,6 +12,7 @@
 #include "cli/cluster/cluster_verbs.h"
 #include "cli/flags/store_address.h"
 #include "cli/program/help_format.h"
+#include "cli/text/tame.h"
 #include "cli/verbs/verbs.h"
 
 namespace meshwright::cli {
@@ -19,7 +20,7 @@ namespace {
 
 // One line, whatever a message held.
 std::string OneLine(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  text = Tame(std::move(text));
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) {
     text.pop_back();
   }

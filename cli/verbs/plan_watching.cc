@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/text/progress.h"
+#include "cli/text/tame.h"
 
 namespace meshwright::cli {
 
@@ -25,7 +26,8 @@ absl::StatusOr<v1::Plan> WatchPlanToEnd(const Context& context,
         if (update.state() == v1::WAITING && update.reason() != waits_for) {
           display.Close();
           waits_for = update.reason();
-          *context.err << id << " waits: " << waits_for << "\n" << std::flush;
+          *context.err << id << " waits: " << Tame(waits_for) << "\n"
+                       << std::flush;
         } else if (update.state() == v1::DONE) {
           plan = update.plan();
         } else if (update.state() == v1::FAILED) {

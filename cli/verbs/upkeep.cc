@@ -24,6 +24,7 @@
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
+#include "cli/text/tame.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/client/planning_client.h"
 #include "profiledb/store/check_row.h"
@@ -174,7 +175,7 @@ absl::Status ImportRows(const Context& context, const ExchangeFlags& flags) {
                                   report.measurements(), " measurements of ",
                                   report.file(), "\n");
   for (const v1::LeftRow& row : report.refused_rows()) {
-    absl::StrAppend(&text, row.reason(), "\n");
+    absl::StrAppend(&text, Tame(row.reason()), "\n");
   }
   Show(context, report, text);
   if (report.refused() == 0) return absl::OkStatus();
@@ -348,7 +349,7 @@ absl::Status Migrate(const Context& context, const MigrateFlags& flags) {
                     " rows and plans are left, the first of them:\n");
   }
   for (const v1::LeftRow& row : report.left_rows()) {
-    absl::StrAppend(&text, row.reason(), "\n");
+    absl::StrAppend(&text, Tame(row.reason()), "\n");
   }
   Show(context, report, text);
   return absl::OkStatus();
