@@ -16,8 +16,8 @@
 namespace meshwright::cli {
 namespace {
 
+using store::MakeFounded;
 using store::MakeKey;
-using store::MakeMeasured;
 using testing::HasSubstr;
 
 class UpkeepTest : public testing::Test {
@@ -29,7 +29,7 @@ class UpkeepTest : public testing::Test {
     const auto store = OpenStore(store_);
     EXPECT_TRUE(store.ok()) << store.status();
     for (const char* const name : {"a", "b"}) {
-      const store::Entry entry{.result = MakeMeasured(name),
+      const store::Entry entry{.result = MakeFounded(name),
                                .program = "module",
                                .last_used_day = 100};
       EXPECT_TRUE((*store)->Record({&entry, 1}).ok());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "profiledb/store/check_row.h"
 
 namespace meshwright::jobs {
@@ -24,9 +23,8 @@ std::string FindFault(const v1::Program& program,
   v1::ProfileResult row = result;
   row.clear_max_relative_difference();
   row.clear_output_relative_differences();
-  // Without them a plan would count on memory that is not there.
-  if (row.has_measurement() && row.measurement().memory().peak_bytes() == 0) {
-    return "it does not say what memory the program needs";
+  if (std::string fault = store::FindUnfounded(row); !fault.empty()) {
+    return fault;
   }
   const bool has_times = !program.compile_only();
   if (!has_times && row.outcome() == v1::MEASURED &&

@@ -114,6 +114,17 @@ TEST(CheckResultTest, AMeasurementSaysWhatMemoryItsProgramNeeds) {
               HasSubstr("memory"));
 }
 
+TEST(CheckResultTest, TimesComeFromSamples) {
+  EXPECT_THAT(FaultAfter([](auto& it) {
+                it.mutable_measurement()->set_quality(v1::GOOD);
+              }),
+              HasSubstr("good and has no samples"));
+  EXPECT_THAT(FaultAfter([](auto& it) {
+                it.mutable_measurement()->set_sample_count(1'000'000);
+              }),
+              HasSubstr("counts 1000000 samples and has 0"));
+}
+
 TEST(CheckResultTest, AProgramThatIsOnlyCompiledHasNoTimes) {
   v1::ProfileResult compiled;
   compiled.set_outcome(v1::MEASURED);

@@ -266,6 +266,13 @@ std::string FindTimeOfFailure(const v1::Measurement& it) {
   return FindBadCount(it);
 }
 
+// Where there is a fault.
+absl::Status Refuse(const std::string& key, const std::string& fault) {
+  if (fault.empty()) return {};
+  return absl::InvalidArgumentError(
+      absl::StrCat("the profile of ", key, " is refused: ", fault));
+}
+
 bool IsDifference(double value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace
@@ -283,6 +290,32 @@ absl::Status CheckKey(std::string_view key) {
   return absl::InvalidArgumentError(absl::StrCat(
       "the key '", absl::CEscape(std::string(key.substr(0, kKeyDigits))),
       "' is not 64 lower-case hex digits"));
+}
+
+std::string FindUnfounded(const v1::ProfileResult& result) {
+  if (!result.has_measurement()) return "";
+  const v1::Measurement& it = result.measurement();
+  // Without them a plan would count on memory that is not there.
+  if (it.memory().peak_bytes() == 0) {
+    return "it does not say what memory the program needs";
+  }
+  const int64_t count = CountSamples(it);
+  const bool has_all = it.quantiles_ns().empty();
+  const int64_t held = has_all ? count : kMaximumRawSamples;
+  if (it.samples_ns_size() < held) {
+    return absl::StrCat("it counts ", count, " samples and has ",
+                        it.samples_ns_size());
+  }
+  if (it.quality() == v1::GOOD && count == 0) {
+    return "it is good and has no samples";
+  }
+  const auto& range = has_all ? it.samples_ns() : it.quantiles_ns();
+  if (!range.empty() &&
+      it.median_ns() > *std::max_element(range.begin(), range.end())) {
+    return absl::StrCat("its median of ", it.median_ns(),
+                        " ns is above all its samples");
+  }
+  return "";
 }
 
 absl::Status CheckOrigin(const std::string& key, const Origin& origin) {
@@ -338,9 +371,12 @@ absl::Status CheckRow(const v1::ProfileResult& result) {
   if (fault.empty() && result.outcome() == v1::PRUNED) {
     fault = "pruning is a decision of one plan";
   }
-  if (fault.empty()) return {};
-  return absl::InvalidArgumentError(
-      absl::StrCat("the profile of ", result.key(), " is refused: ", fault));
+  return Refuse(result.key(), fault);
+}
+
+absl::Status CheckHandedIn(const v1::ProfileResult& result) {
+  if (absl::Status status = CheckRow(result); !status.ok()) return status;
+  return Refuse(result.key(), FindUnfounded(result));
 }
 
 }  // namespace meshwright::store

@@ -22,6 +22,9 @@
 //   * a failure that has times, or absurd sizes;
 //   * a result larger than kMaximumResultBytes;
 //   * an origin that no database could hold.
+// Of rows that somebody hands in, a worker or a file, more is asked than of
+// those that a store of old holds: the memory that the program needs, and
+// samples that its times can come from.
 // Threads: pure functions. Errors: kInvalidArgument.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_
 #define MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_
@@ -51,6 +54,13 @@ absl::Status CheckKey(std::string_view key);
 
 // Of a row that comes.
 absl::Status CheckRow(const v1::ProfileResult& result);
+
+// Of one that a worker or a file hands in.
+absl::Status CheckHandedIn(const v1::ProfileResult& result);
+
+// The part of it that CheckRow does not ask. Returns what is wrong, empty where
+// nothing is.
+std::string FindUnfounded(const v1::ProfileResult& result);
 
 // Of where a row comes from: its texts are UTF-8 without NUL, of at most
 // kMaximumOriginBytes each, and its namespace is not empty.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "profiledb/store/samples.h"
 #include "profiledb/store/testing/rows.h"
 
 namespace meshwright::store {
@@ -182,6 +183,49 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(MakeKey("k")));
     EXPECT_THAT(std::string(status.message()), Not(HasSubstr("\n")));
   }
+}
+
+TEST(CheckRowTest, RowsThatAreHandedInHaveMemoryAndSamples) {
+  using It = v1::Measurement;
+  EXPECT_TRUE(CheckHandedIn(MakeFounded("k")).ok());
+  EXPECT_TRUE(CheckHandedIn(MakeRow("k", v1::CRASHED)).ok());
+  v1::ProfileResult workers = MakeWorkersRow("k", 1);
+  EXPECT_TRUE(CheckHandedIn(workers).ok()) << CheckHandedIn(workers);
+  CompactSamples(*workers.mutable_measurement());
+  EXPECT_TRUE(CheckHandedIn(workers).ok()) << CheckHandedIn(workers);
+  struct Case {
+    std::string fault;
+    std::function<void(It&)> forge;
+  };
+  const Case cases[] = {
+      {"does not say what memory", [](It& it) { it.clear_memory(); }},
+      {"good and has no samples", [](It& it) { it.clear_samples_ns(); }},
+      {"counts 1000000 samples and has 0",
+       [](It& it) {
+         it.clear_samples_ns();
+         it.set_sample_count(1'000'000);
+       }},
+      {"counts 1000000 samples and has 12",
+       [](It& it) {
+         it.mutable_quantiles_ns()->Resize(kQuantiles, it.minimum_ns());
+         it.set_sample_count(1'000'000);
+       }},
+      {"median of 3600000000000 ns is above all its samples",
+       [](It& it) { it.set_median_ns(kMaximumExecutionNs); }},
+  };
+  for (const Case& it : cases) {
+    v1::ProfileResult row = MakeFounded("k");
+    it.forge(*row.mutable_measurement());
+    EXPECT_TRUE(CheckRow(row).ok()) << "a store of old may hold it";
+    EXPECT_THAT(std::string(CheckHandedIn(row).message()),
+                HasSubstr(MakeKey("k") + " is refused: "));
+    EXPECT_THAT(std::string(CheckHandedIn(row).message()), HasSubstr(it.fault));
+  }
+  // Noisy ones of old protocols may have none.
+  v1::ProfileResult noisy = MakeFounded("k");
+  noisy.mutable_measurement()->clear_samples_ns();
+  noisy.mutable_measurement()->set_quality(v1::NOISY);
+  EXPECT_TRUE(CheckHandedIn(noisy).ok());
 }
 
 TEST(CheckRowTest, TakesALookUpInALargeTableAndAnUpdateInPlace) {

@@ -41,7 +41,7 @@ Entry ToEntry(v1::ExportedMeasurement exported, const std::string& team) {
 }
 
 absl::Status CheckEntry(const Entry& entry, Nanoseconds now) {
-  RETURN_IF_ERROR(CheckRow(entry.result));
+  RETURN_IF_ERROR(CheckHandedIn(entry.result));
   RETURN_IF_ERROR(CheckOrigin(entry.result.key(), entry.origin));
   const Nanoseconds recorded = entry.origin.recorded;
   if (recorded >= Nanoseconds() && recorded <= now + std::chrono::days(1)) {

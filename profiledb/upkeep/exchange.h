@@ -4,7 +4,7 @@
 // Concept: a file holds every measurement that the rows keep, with its origin,
 // and final failures; neither programs nor executables, the quarantine nor
 // pruned rows. An import reads the whole file before it records anything. It
-// checks each row as a store does (profiledb/store/check_row.h). It names and
+// checks each row like a worker's (profiledb/store/check_row.h). It names and
 // leaves out those that it refuses, and records the others by the rules of
 // precedence. A second import changes nothing.
 //

@@ -84,8 +84,8 @@ TEST_F(ExchangeTest, EveryMeasurementComesBackWithItsOrigin) {
 }
 
 TEST_F(ExchangeTest, ATeamIsExportedAloneAndImportedIntoAnother) {
-  ASSERT_TRUE(store_.Record(MakeMeasured("a"), {.team = "red"}).ok());
-  ASSERT_TRUE(store_.Record(MakeMeasured("b"), {}).ok());
+  ASSERT_TRUE(store_.Record(MakeFounded("a"), {.team = "red"}).ok());
+  ASSERT_TRUE(store_.Record(MakeFounded("b"), {}).ok());
   EXPECT_EQ(ExportMeasurements(store_, "red", path_)->measurements(), 1);
   FakeProfileStore other;
   ASSERT_TRUE(ImportMeasurements(other, "blue", kNow, path_).ok());
@@ -100,7 +100,7 @@ TEST_F(ExchangeTest, ForgedRowsAreRefusedByName) {
     const auto add = [&](const std::string& name, auto forge) {
       v1::ExportedMeasurement it;
       it.set_team(kSharedPool);
-      *it.mutable_result() = MakeMeasured(name);
+      *it.mutable_result() = MakeFounded(name);
       forge(it);
       ASSERT_TRUE((*file)->Add(it).ok());
     };
@@ -135,7 +135,7 @@ TEST_F(ExchangeTest, ForgedRowsAreRefusedByName) {
 
 TEST_F(ExchangeTest, OfADamagedFileNothingIsImported) {
   for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE(store_.Record(MakeMeasured(absl::StrCat(i)), {}).ok());
+    ASSERT_TRUE(store_.Record(MakeFounded(absl::StrCat(i)), {}).ok());
   }
   ASSERT_TRUE(ExportMeasurements(store_, "", path_).ok());
   std::string bytes = *base::ReadFile(path_);

@@ -24,7 +24,7 @@ class MeasurementTransferTest : public testing::Test {
  protected:
   MeasurementTransferTest() {
     for (int i = 0; i < 20; ++i) {
-      EXPECT_TRUE(store_.Record(MakeMeasured(absl::StrCat(i)), {}).ok());
+      EXPECT_TRUE(store_.Record(MakeFounded(absl::StrCat(i)), {}).ok());
     }
   }
 
@@ -71,7 +71,7 @@ TEST_F(MeasurementTransferTest, PiecesMakeTheFile) {
 }
 
 TEST_F(MeasurementTransferTest, OneNamespaceIntoAnother) {
-  ASSERT_TRUE(store_.Record(MakeMeasured("red"), {.team = "red"}).ok());
+  ASSERT_TRUE(store_.Record(MakeFounded("red"), {.team = "red"}).ok());
   const std::string bytes = Export("red");
   EXPECT_EQ(report_.rows(), 1);
   ASSERT_TRUE(Import(bytes, kPlenty, "blue").ok());

@@ -23,8 +23,8 @@ namespace meshwright::integration {
 namespace {
 
 using client::PlanningClient;
+using store::MakeFounded;
 using store::MakeKey;
-using store::MakeMeasured;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -100,7 +100,7 @@ TEST_F(ProfilesServiceTest, MeasurementsGoFromServiceToServiceInPieces) {
   const auto from = Start("from"), to = Start("to");
   std::vector<store::Entry> entries;
   for (int i = 0; i < 600; ++i) {
-    v1::ProfileResult row = MakeMeasured(absl::StrCat(i));
+    v1::ProfileResult row = MakeFounded(absl::StrCat(i));
     row.mutable_measurement()->set_device_state(std::string(4000, 'x'));
     entries.push_back({.result = std::move(row), .program = "an executable"});
     entries.back().origin.team = i % 2 == 0 ? "red" : store::kSharedPool;
@@ -130,13 +130,13 @@ TEST_F(ProfilesServiceTest, MeasurementsGoFromServiceToServiceInPieces) {
 
 TEST_F(ProfilesServiceTest, RowsAreLookedUpInTheirOrderWithoutTheirHosts) {
   const auto service = Start("here");
-  v1::ProfileResult row = MakeMeasured("a");
+  v1::ProfileResult row = MakeFounded("a");
   row.set_host("node7");
   row.set_worker("node7/0");
   store::Origin red;
   red.team = "red";
   ASSERT_TRUE(service->store().Record(row, store::MakeOrigin(row, "")).ok());
-  ASSERT_TRUE(service->store().Record(MakeMeasured("b", 2'000'000), red).ok());
+  ASSERT_TRUE(service->store().Record(MakeFounded("b", 2'000'000), red).ok());
   v1::LookUpRequest request;
   for (const char* const name : {"b", "x", "a", "a"}) {
     request.add_keys(MakeKey(name));
@@ -164,7 +164,7 @@ TEST_F(ProfilesServiceTest, RowsAreLookedUpInTheirOrderWithoutTheirHosts) {
 
 TEST_F(ProfilesServiceTest, OfAFileThatIsNoneNothingIsRecorded) {
   const auto from = Start("from"), to = Start("to");
-  ASSERT_TRUE(from->store().Record(MakeMeasured("a"), {}).ok());
+  ASSERT_TRUE(from->store().Record(MakeFounded("a"), {}).ok());
   const std::string whole = from->Export().at(0);
   std::string changed = whole;
   changed[changed.size() / 2] ^= 1;
@@ -183,7 +183,7 @@ TEST_F(ProfilesServiceTest, OfAFileThatIsNoneNothingIsRecorded) {
 
 TEST_F(ProfilesServiceTest, AFileThatIsTooLargeIsRefused) {
   const auto from = Start("from");
-  ASSERT_TRUE(from->store().Record(MakeMeasured("a"), {}).ok());
+  ASSERT_TRUE(from->store().Record(MakeFounded("a"), {}).ok());
   const std::string whole = from->Export().at(0);
   const auto to =
       Start("to", {.import_bytes = static_cast<int64_t>(whole.size()) - 1});
@@ -205,7 +205,7 @@ TEST_F(ProfilesServiceTest, ForgedRowsAreNamedAndLeftOut) {
     for (const int64_t minimum_ns : {-5, 1000}) {
       v1::ExportedMeasurement it;
       it.set_team(store::kSharedPool);
-      *it.mutable_result() = MakeMeasured(absl::StrCat(minimum_ns));
+      *it.mutable_result() = MakeFounded(absl::StrCat(minimum_ns));
       if (minimum_ns < 0) {
         it.mutable_result()->mutable_measurement()->set_minimum_ns(minimum_ns);
       }
@@ -223,7 +223,7 @@ TEST_F(ProfilesServiceTest, ForgedRowsAreNamedAndLeftOut) {
 
 TEST_F(ProfilesServiceTest, EitherSideMayEndIt) {
   const auto service = Start("from");
-  ASSERT_TRUE(service->store().Record(MakeMeasured("a"), {}).ok());
+  ASSERT_TRUE(service->store().Record(MakeFounded("a"), {}).ok());
   const auto full = service->client().ExportProfiles(
       "",
       [](const std::string&) { return absl::ResourceExhaustedError("full"); },

@@ -30,6 +30,15 @@ v1::ProfileResult MakeMeasured(std::string_view name, int64_t minimum_ns,
   return result;
 }
 
+v1::ProfileResult MakeFounded(std::string_view name, int64_t minimum_ns) {
+  constexpr int kSamples = 12;
+  v1::ProfileResult result = MakeMeasured(name, minimum_ns);
+  v1::Measurement& it = *result.mutable_measurement();
+  it.mutable_samples_ns()->Resize(kSamples, minimum_ns);
+  it.mutable_memory()->set_peak_bytes(1 << 20);
+  return result;
+}
+
 v1::ProfileResult MakeWorkersRow(std::string_view name, int number) {
   constexpr int kSamples = 60;
   const int64_t minimum = 1'000'000 + int64_t{7919} * (number % 5000);

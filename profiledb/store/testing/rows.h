@@ -23,6 +23,11 @@ v1::ProfileResult MakeMeasured(std::string_view name,
                                int64_t minimum_ns = 1'000'000,
                                v1::Quality quality = v1::GOOD);
 
+// The same with what is asked of a row that comes from elsewhere: its memory,
+// and samples that all took as long.
+v1::ProfileResult MakeFounded(std::string_view name,
+                              int64_t minimum_ns = 1'000'000);
+
 // As a worker of today measures a program of a transformer: with samples,
 // anchors, collectives and memory; different for every `number`.
 v1::ProfileResult MakeWorkersRow(std::string_view name, int number);
