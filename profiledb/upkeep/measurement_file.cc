@@ -91,12 +91,18 @@ MeasurementFileReader::Open(const std::string& name, OwnedFile file) {
   std::unique_ptr<MeasurementFileReader> reader(
       new MeasurementFileReader(name, std::move(file)));
   RETURN_IF_ERROR(reader->CheckWhole());
-  if (std::fseek(reader->file_.get(), 0, SEEK_SET) != 0) {
-    return FromErrno("cannot read", name);
+  RETURN_IF_ERROR(reader->GoToFirst());
+  RETURN_IF_ERROR(reader->CheckOrder());
+  RETURN_IF_ERROR(reader->GoToFirst());
+  return reader;
+}
+
+absl::Status MeasurementFileReader::GoToFirst() {
+  if (std::fseek(file_.get(), 0, SEEK_SET) != 0) {
+    return FromErrno("cannot read", path_);
   }
   std::string header;
-  RETURN_IF_ERROR(reader->Read(header).status());
-  return reader;
+  return Read(header).status();
 }
 
 absl::Status MeasurementFileReader::CheckHeader(
@@ -138,6 +144,22 @@ absl::Status MeasurementFileReader::CheckWhole() {
     return {};
   }
   return Refuse("is damaged: its digest differs");
+}
+
+// Whoever can write a file can also write its digest.
+absl::Status MeasurementFileReader::CheckOrder() {
+  v1::ExportedMeasurement measurement;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_next, Next(measurement));
+    if (!has_next) break;
+  }
+  std::string bytes;
+  ASSIGN_OR_RETURN(const bool has_more, Read(bytes));
+  if (!has_more) return {};
+  return absl::DataLossError(absl::StrCat(
+      path_,
+      " is damaged: measurements come after its end, which is to be the "
+      "last record"));
 }
 
 absl::Status MeasurementFileReader::Refuse(const std::string& why) const {

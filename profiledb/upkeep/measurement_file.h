@@ -10,8 +10,9 @@
 // renamed when it is whole. Memory: one record at a time.
 // Threads: one per object.
 // Errors: one sentence that names the file. kInvalidArgument for one that is no
-// file of measurements, is damaged or of a newer version; kResourceExhausted:
-// the disk is full; kNotFound, kPermissionDenied.
+// file of measurements, is damaged or of a newer version; kDataLoss for one
+// with records behind its end; kResourceExhausted: the disk is full;
+// kNotFound, kPermissionDenied.
 #ifndef MESHWRIGHT_PROFILEDB_UPKEEP_MEASUREMENT_FILE_H_
 #define MESHWRIGHT_PROFILEDB_UPKEEP_MEASUREMENT_FILE_H_
 
@@ -68,7 +69,7 @@ class MeasurementFileWriter {
 
 class MeasurementFileReader {
  public:
-  // Reads the file to its end: it is whole.
+  // Reads the file to its end: it is whole, and its end is its only one.
   static absl::StatusOr<std::unique_ptr<MeasurementFileReader>> Open(
       const std::string& path);
   // The same of one that is open, at its beginning; `name` is for errors.
@@ -84,6 +85,8 @@ class MeasurementFileReader {
 
   absl::Status CheckHeader(const std::string& bytes) const;
   absl::Status CheckWhole();
+  absl::Status CheckOrder();
+  absl::Status GoToFirst();  // behind the header
   // False: the file ends before a record.
   absl::StatusOr<bool> Read(std::string& bytes);
   absl::Status Refuse(const std::string& why) const;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/fingerprint.h"
 #include "profiledb/store/testing/rows.h"
 
 namespace meshwright::store {
@@ -107,6 +108,48 @@ TEST_F(MeasurementFileTest, AFlippedBitIsFoundWhereverItIs) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << at;
     EXPECT_THAT(std::string(status.message()), HasSubstr(path_));
   }
+}
+
+// The digest is right, and the rows behind the first end would be lost without
+// a word.
+TEST_F(MeasurementFileTest, NothingComesAfterTheEnd) {
+  std::string bytes;
+  std::string digest;
+  int64_t records = 0;
+  const auto add = [&](const v1::MeasurementsRecord& record) {
+    const std::string text = record.SerializeAsString();
+    ASSERT_LT(text.size(), 1u << 14);
+    bytes.push_back(static_cast<char>((text.size() & 0x7f) | 0x80));
+    bytes.push_back(static_cast<char>(text.size() >> 7));
+    bytes += text;
+    digest = base::Sha256Hex(digest + text);
+    ++records;
+  };
+  const auto add_end = [&] {
+    v1::MeasurementsRecord end;
+    end.mutable_footer()->set_measurements(records - 1);
+    end.mutable_footer()->set_digest(digest);
+    add(end);
+  };
+  v1::MeasurementsRecord header;
+  header.mutable_header()->set_format(kMeasurementsFormat);
+  header.mutable_header()->set_version(kMeasurementsVersion);
+  add(header);
+  v1::MeasurementsRecord measurement;
+  *measurement.mutable_measurement()->mutable_result() = MakeMeasured("a");
+  add(measurement);
+  add_end();
+  ASSERT_TRUE(base::WriteFile(path_, bytes).ok());
+  ASSERT_TRUE(Read().ok()) << Read().status();
+  add(measurement);
+  add(measurement);
+  add_end();
+  ASSERT_TRUE(base::WriteFile(path_, bytes).ok());
+  const absl::Status status = Read().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr(path_ + " is damaged: measurements come after its end"));
 }
 
 TEST_F(MeasurementFileTest, FilesThatAreNone) {
