@@ -5,11 +5,13 @@
 
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/sqlite/testing/store_file.h"
 #include "profiledb/store/testing/rows.h"
+#include "profiledb/tables/stored_row.h"
 
 namespace meshwright::sqlite {
 namespace {
@@ -153,6 +155,53 @@ TEST_F(DamagedRowsTest, VerifyNamesAndSetsAsideWhatIsDamaged) {
   EXPECT_TRUE(store->LookupProgram(MakeKey("good")).ok());
   EXPECT_EQ(store->LookupKept(MakeKey("several"), "red")->size(), 1);
   EXPECT_TRUE(store->Verify()->empty()) << "it is said once";
+}
+
+// With checksums that are right.
+TEST_F(DamagedRowsTest, VerifyNamesKeptMeasurementsThatNobodyWrites) {
+  {
+    const auto store = Open();
+    ASSERT_TRUE(store->Record(MakeMeasured("quality"), {}).ok());
+    for (const int64_t minimum : {1000, 1010}) {
+      ASSERT_TRUE(store->Record(MakeMeasured("many", minimum), {}).ok());
+    }
+    const store::Origin last = {.recorded = store::Nanoseconds::max()};  // 2262
+    ASSERT_TRUE(store->Record(MakeMeasured("late"), last).ok());
+    ASSERT_TRUE(store->Record(MakeMeasured("sound"), {}).ok());
+  }
+  // The first row's only measurement, whose result is the summary's.
+  const int64_t checksum = tables::Checksum()
+                               .Add(int64_t{1})
+                               .Add(int64_t{0})
+                               .Add(int64_t{77})
+                               .Add("")
+                               .Add("")
+                               .Add("")
+                               .Add("")
+                               .Add("")
+                               .value();
+  file_.Sql(absl::StrCat("UPDATE measurements SET quality = 77, checksum = ",
+                         checksum, " WHERE profile = 1"));
+  // The checksum holds no number.
+  for (int i = 1; i <= 14; ++i) {
+    file_.Sql(absl::StrCat(
+        "INSERT INTO measurements SELECT profile, number + ", 2 * i,
+        ", recorded_unix_ns, quality, host, worker, device_id, machine, "
+        "result, checksum FROM measurements WHERE profile = 2 AND number < 2"));
+  }
+  const auto store = Open();
+  EXPECT_EQ(store->Lookup({MakeKey("late")})->size(), 1);
+  const auto damaged = store->Verify();
+  ASSERT_TRUE(damaged.ok()) << damaged.status();
+  std::set<std::string> keys;
+  for (const store::DamagedRow& row : *damaged) {
+    keys.insert(row.key);
+    EXPECT_EQ(row.damage, "one of several measurements of its key");
+  }
+  EXPECT_EQ(keys, (std::set<std::string>{MakeKey("quality"), MakeKey("many"),
+                                         MakeKey("late")}));
+  EXPECT_TRUE(store->Verify()->empty()) << "it is said once";
+  EXPECT_EQ(store->LookupKept(MakeKey("many"), store::kSharedPool)->size(), 8);
 }
 
 TEST_F(DamagedRowsTest, VerifySaysThatTheFileIsDamaged) {

@@ -89,6 +89,15 @@ constexpr char kFindManySql[] =
     "SELECT id, outcome, quality, result, checksum, last_used_day, key "
     "FROM profiles WHERE namespace = ?1 AND key = ANY (?2)";
 
+// 2100. It depends on no clock: one that is behind would take all rows for rows
+// of the future.
+constexpr store::Nanoseconds kNoClockShows{std::chrono::days(47'482)};
+
+bool IsQuality(int64_t number) {
+  return number >= v1::Quality_MIN && number <= v1::Quality_MAX &&
+         v1::Quality_IsValid(static_cast<int>(number));
+}
+
 int64_t SummaryChecksum(std::string_view team, std::string_view key_bytes,
                         int64_t outcome, int64_t quality,
                         std::string_view result) {
@@ -215,7 +224,8 @@ absl::StatusOr<ProfileTables::Kept> ProfileTables::ReadKept(
     const int64_t quality = find.Integer(1);
     const std::string_view bytes = find.View(6);
     if (find.Integer(7) !=
-        KeptChecksum(profile.id, quality, row.origin, bytes)) {
+            KeptChecksum(profile.id, quality, row.origin, bytes) ||
+        row.origin.recorded >= kNoClockShows || !IsQuality(quality)) {
       ++kept.damaged;
       continue;
     }
@@ -233,6 +243,12 @@ absl::StatusOr<ProfileTables::Kept> ProfileTables::ReadKept(
       store::ClearSummary(measurement);
     }
     kept.rows.push_back(std::move(row));
+  }
+  // Nobody writes more.
+  constexpr size_t kMost = store::kMaximumKept;
+  if (kept.rows.size() > kMost) {
+    kept.damaged += static_cast<int>(kept.rows.size() - kMost);
+    kept.rows.erase(kept.rows.begin() + kMost, kept.rows.end());
   }
   if (!has_chosen) {
     // Its origin is damaged, its times are not.

@@ -67,7 +67,8 @@ class ProfileTables {
     int damaged = 0;
     int64_t bytes = 0;  // beside the summary's
   };
-  // The measurements of a row; damaged ones are counted and left out.
+  // The measurements of a row; damaged ones are counted and left out, as are
+  // those of no quality or of after 2100, and more than kMaximumKept.
   absl::StatusOr<Kept> ReadKept(const StoredProfile& profile);
 
   // Replaces what is known of a key. `kept` has at least one row.
