@@ -174,6 +174,12 @@ absl::Status ImportRows(const Context& context, const ExchangeFlags& flags) {
   std::string text = absl::StrCat("imported ", report.recorded(), " of ",
                                   report.measurements(), " measurements of ",
                                   report.file(), "\n");
+  const int64_t left =
+      report.measurements() - report.recorded() - report.refused();
+  if (left > 0) {
+    absl::StrAppend(&text, left,
+                    " stay out, since their rows keep newer or better ones\n");
+  }
   for (const v1::LeftRow& row : report.refused_rows()) {
     absl::StrAppend(&text, Tame(row.reason()), "\n");
   }

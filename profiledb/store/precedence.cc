@@ -1,6 +1,7 @@
 #include "profiledb/store/precedence.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "absl/strings/str_cat.h"
 #include "profiledb/store/samples.h"
@@ -45,7 +46,7 @@ bool IsSame(const KeptRow& a, const KeptRow& b) {
          a.result.SerializeAsString() == b.result.SerializeAsString();
 }
 
-bool Admit(const KeptRow& row, std::vector<KeptRow>& kept) {
+bool Admit(const KeptRow& row, std::vector<KeptRow>& kept, Nanoseconds now) {
   if (!kept.empty()) {
     const int there = Rank(kept.front().result.outcome());
     const int comes = Rank(row.result.outcome());
@@ -59,10 +60,14 @@ bool Admit(const KeptRow& row, std::vector<KeptRow>& kept) {
       std::find_if(kept.begin(), kept.end(), [&](const KeptRow& it) {
         return it.origin.recorded <= row.origin.recorded;
       });
-  if (place == kept.end() && kept.size() == kMaximumKept) return false;
-  kept.insert(place, row);
-  if (kept.size() > kMaximumKept) kept.pop_back();
-  return true;
+  const auto added = kept.insert(place, row);
+  if (kept.size() <= kMaximumKept) return true;
+  const bool has_future =
+      kept.front().origin.recorded > now + std::chrono::minutes(1);
+  const auto going = has_future ? kept.begin() : kept.end() - 1;
+  const bool has_changed = going != added;
+  kept.erase(going);
+  return has_changed;
 }
 
 std::string_view CutLog(std::string_view log) {

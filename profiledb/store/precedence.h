@@ -33,9 +33,11 @@ KeptRow MakeKept(const v1::ProfileResult& result, const Origin& origin);
 // Whether two rows of a key are one measurement that came twice.
 bool IsSame(const KeptRow& a, const KeptRow& b);
 
-// Adds a row to those of its key, which are newest first and of one rank.
-// Returns whether they changed.
-bool Admit(const KeptRow& row, std::vector<KeptRow>& kept);
+// Adds a row to those of its key, which are newest first and of one rank. Where
+// there is no room, one of the future goes, the latest first, else the oldest:
+// rows of a clock that is ahead keep no current one out. The future begins a
+// minute after `now`, since clocks differ. Returns whether they changed.
+bool Admit(const KeptRow& row, std::vector<KeptRow>& kept, Nanoseconds now);
 
 // The end of a quarantined program's log.
 std::string_view CutLog(std::string_view log);

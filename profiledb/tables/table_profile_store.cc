@@ -279,7 +279,7 @@ absl::Status TableProfileStore::WriteRow(const NewRow& row) {
     ASSIGN_OR_RETURN(kept, writer.profiles->ReadKept(*there));
     if (kept.damaged > 0) WarnOfDamage(key, kDamagedMeasurement, {});
   }
-  if (store::Admit(row.row, kept.rows)) {
+  if (store::Admit(row.row, kept.rows, writer.Now())) {
     RETURN_IF_ERROR(writer.profiles->Write(
         team, key, kept.rows, entry.last_used_day.value_or(writer.Today())));
   }

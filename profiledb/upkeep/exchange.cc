@@ -1,5 +1,6 @@
 #include "profiledb/upkeep/exchange.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "profiledb/store/check_row.h"
+#include "profiledb/store/precedence.h"
 #include "profiledb/upkeep/measurement_file.h"
 
 namespace meshwright::store {
@@ -38,6 +40,31 @@ Entry ToEntry(v1::ExportedMeasurement exported, const std::string& team) {
                      .machine = exported.machine(),
                      .recorded = Nanoseconds(std::chrono::nanoseconds(
                          exported.recorded_unix_ns()))}};
+}
+
+// How many of them their rows keep now. Older ones than those of a full row do
+// not stay, nor do failures of a program that was measured.
+absl::StatusOr<int64_t> CountKept(ProfileStore& store,
+                                  const std::vector<Entry>& entries) {
+  // A look-up judges it anew.
+  const auto without_quality = [](KeptRow row) {
+    if (row.result.has_measurement()) {
+      row.result.mutable_measurement()->clear_quality();
+    }
+    return row;
+  };
+  int64_t count = 0;
+  for (const Entry& entry : entries) {
+    ASSIGN_OR_RETURN(const std::vector<KeptRow> kept,
+                     store.LookupKept(entry.result.key(), entry.origin.team));
+    const KeptRow row = without_quality(MakeKept(entry.result, entry.origin));
+    if (std::any_of(kept.begin(), kept.end(), [&](const KeptRow& it) {
+          return IsSame(without_quality(it), row);
+        })) {
+      ++count;
+    }
+  }
+  return count;
 }
 
 absl::Status CheckEntry(const Entry& entry, Nanoseconds now) {
@@ -102,8 +129,8 @@ absl::StatusOr<v1::ImportReport> ImportMeasurements(
   std::vector<Entry> entries;
   const auto record = [&]() -> absl::Status {
     RETURN_IF_ERROR(store.Record(entries));
-    report.set_recorded(report.recorded() +
-                        static_cast<int64_t>(entries.size()));
+    ASSIGN_OR_RETURN(const int64_t kept, CountKept(store, entries));
+    report.set_recorded(report.recorded() + kept);
     entries.clear();
     return {};
   };

@@ -133,6 +133,36 @@ TEST_F(ExchangeTest, ForgedRowsAreRefusedByName) {
   EXPECT_EQ(store_.Count()->profiles.at(v1::MEASURED), 1);
 }
 
+TEST_F(ExchangeTest, WhatNoRowKeepsDoesNotCountAsImported) {
+  const Nanoseconds now = std::chrono::system_clock::now();
+  const auto at = [&](std::chrono::hours hours) {
+    return Origin{.recorded = now + hours};
+  };
+  // Eight of a clock that is ahead, then a current one.
+  for (int i = 1; i <= kMaximumKept; ++i) {
+    ASSERT_TRUE(
+        store_.Record(MakeFounded("k", 1000 + i), at(std::chrono::hours(i)))
+            .ok());
+  }
+  ASSERT_TRUE(store_.Record(MakeFounded("full"), {}).ok());
+  ASSERT_TRUE(ExportMeasurements(store_, "", path_).ok());
+  FakeProfileStore other;
+  ASSERT_TRUE(
+      other.Record(MakeFounded("k", 999), at(std::chrono::hours(0))).ok());
+  for (int i = 1; i <= kMaximumKept; ++i) {
+    ASSERT_TRUE(
+        other.Record(MakeFounded("full", 1000 + i), at(std::chrono::hours(-i)))
+            .ok());
+  }
+  const auto report = ImportMeasurements(other, "", now, path_);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->measurements(), kMaximumKept + 1);
+  EXPECT_EQ(report->recorded(), kMaximumKept - 1);
+  const auto kept = other.LookupKept(MakeKey("k"), kSharedPool);
+  ASSERT_EQ(kept->size(), kMaximumKept);
+  EXPECT_EQ(kept->back().result.measurement().minimum_ns(), 999);
+}
+
 TEST_F(ExchangeTest, OfADamagedFileNothingIsImported) {
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(store_.Record(MakeFounded(absl::StrCat(i)), {}).ok());

@@ -72,7 +72,8 @@ void FakeProfileStore::Plant(const v1::ProfileResult& result,
 void FakeProfileStore::Keep(const v1::ProfileResult& result,
                             const Origin& origin, int64_t last_used_day) {
   Row& row = rows_[{origin.team, result.key()}];
-  if (Admit(MakeKept(result, origin), row.kept)) {
+  if (Admit(MakeKept(result, origin), row.kept,
+            std::chrono::system_clock::now())) {
     row.answer = MakeAnswer(row.kept);
     row.last_used_day = last_used_day;
   }
