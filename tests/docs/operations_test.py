@@ -36,6 +36,17 @@ class OperationsTest(unittest.TestCase):
         rules = re.findall(r"^ +- alert: (\w+)$", RULES, re.M)
         self.assertEqual(named, [it.lower() for it in rules])
 
+    def test_a_token_is_written_where_its_owner_alone_reads(self):
+        written = 0
+        docs = ROOT / "docs"
+        for path in (docs / "operations.md", *(docs / "how-to").glob("*.md")):
+            for block in find_blocks(path.read_text()):
+                if re.search(r"tokens create .*>", block.text):
+                    written += 1
+                    with self.subTest(f"{path.name}:{block.line}"):
+                        self.assertIn("umask 077\n", block.text)
+        self.assertGreaterEqual(written, 2)
+
     def test_every_block_is_run(self):
         self.assertEqual([it.line for it in find_blocks(PAGE) if it.needs], [])
 
