@@ -200,9 +200,19 @@ class Plan:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Plan:
-        """The plan of a file that ``save`` or ``meshwright plan -o`` wrote."""
+        """The plan of a file that ``save`` or ``meshwright plan -o`` wrote.
+
+        Raises InvalidArgument for a file that cannot be read or is no plan.
+        """
         try:
-            return cls.from_json(pathlib.Path(path).read_bytes())
+            content = pathlib.Path(path).read_bytes()
+        except OSError as error:
+            raise InvalidArgument(
+                f"cannot read {path}: {error.strerror}; name a plan file that "
+                "save or `meshwright plan -o` wrote"
+            ) from error
+        try:
+            return cls.from_json(content)
         except (InvalidArgument, Unimplemented) as error:
             raise type(error)(f"{path}: {error}") from None
 

@@ -136,6 +136,15 @@ def test_a_file_that_is_no_plan_is_one_sentence(text, kind, message, tmp_path):
     assert "x.json: " in str(raised.value)
 
 
+@pytest.mark.parametrize("name", ["none.json", "."])
+def test_a_file_that_cannot_be_read_is_an_error_of_the_package(name, tmp_path):
+    with pytest.raises(
+        meshwright.InvalidArgument, match=f"cannot read {tmp_path}.*plan -o"
+    ) as raised:
+        meshwright.Plan.load(tmp_path / name)
+    assert isinstance(raised.value.__cause__, OSError)
+
+
 def test_sizes_and_durations_are_read_as_people_write_them():
     assert parse_bytes("16GiB", "memory") == 16 * 2**30
     assert parse_bytes("1.5 GB", "memory") == 1_500_000_000
