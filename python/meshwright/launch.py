@@ -61,7 +61,8 @@ def best_plan(
     A JAX step with its arguments gives a ``jax.PlannedStep``; ``options`` are
     those of ``jax.plan``. A serialized HLO module, or the file of one, gives a
     ``Plan``; ``options`` are ``client`` and those of ``Client.plan``.
-    ``fallback``: dp, fsdp or symbolic; None: raise what the service says.
+    ``fallback``: dp, tp, fsdp, alpa-like, map or symbolic; None: raise what
+    the service says.
 
     Raises InvalidArgument and InfeasiblePlan as these do.
     """
