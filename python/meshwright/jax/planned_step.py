@@ -4,6 +4,7 @@ Concept: it takes and returns the trees of the step. A call starts the work and
 returns; donated arguments are gone after it. Arguments that are not yet where
 the plan has them are moved by JAX if they are on the host or uncommitted; others
 are moved by ``put``.
+Arguments have their places or the names of the step's parameters.
 Errors: PlanMismatch, naming the leaf, where an argument is not the planned one.
 """
 
@@ -46,15 +47,17 @@ class PlannedStep:
             donate_argnums=trace.donate_argnums,
         )
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, /, *arguments: Any, **named: Any) -> Any:
+        arguments = self._order(arguments, named)
         try:
             return self._jitted(*arguments)
         except (TypeError, ValueError) as error:
             self._check(arguments, error)
             raise
 
-    def lower(self, *arguments: Any) -> jax.stages.Lowered:
+    def lower(self, /, *arguments: Any, **named: Any) -> jax.stages.Lowered:
         """As of a jitted step; arguments may be shapes."""
+        arguments = self._order(arguments, named)
         try:
             return self._jitted.lower(*arguments)
         except (TypeError, ValueError) as error:
@@ -100,6 +103,31 @@ class PlannedStep:
     def __repr__(self) -> str:
         mesh = "x".join(map(str, self.mesh.devices.shape))
         return f"PlannedStep({self._trace.name} on mesh {mesh})"
+
+    def _order(
+        self, arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """All arguments at their places: those of a plan have no names."""
+        if not named:
+            return arguments
+        given = dict(zip(self._names, arguments))
+        for name, value in named.items():
+            if name not in self._names:
+                raise PlanMismatch(
+                    f"{name} is no argument of the step, which is planned "
+                    "with " + ", ".join(self._names)
+                )
+            if name in given:
+                raise PlanMismatch(
+                    f"{name} is given twice, by its place and by its name"
+                )
+            given[name] = value
+        for name in self._names:
+            if name not in given:
+                raise PlanMismatch(
+                    f"{name} is missing; the step is planned with it"
+                )
+        return tuple(given[name] for name in self._names)
 
     def _check(self, arguments: Sequence[Any], cause: Exception) -> None:
         """Raises PlanMismatch if the arguments are not the planned ones."""

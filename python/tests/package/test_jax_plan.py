@@ -111,6 +111,15 @@ def test_numpy_and_uncommitted_arguments_are_moved_by_the_call(plan):
     assert largest_difference(got, wanted) < TOLERANCE
 
 
+def test_arguments_may_be_named(plan):
+    step, state, batch = make_step(), make_state(), make_batch()
+    planned = plan(step, state, batch, 0.1)
+    wanted, _ = planned(state, batch, 0.1)
+    got, _ = planned(state, rate=0.1, batch=batch)
+    assert largest_difference(got, wanted) == 0
+    assert planned.lower(state, batch=batch, rate=0.1).as_text()
+
+
 def test_a_step_runs_inside_another_program(plan):
     step, state, batch = make_step(), make_state(), make_batch()
     planned = plan(step, state, batch, 0.1)

@@ -151,6 +151,24 @@ def test_another_number_of_arguments(planned):
         planned(make_state(), make_batch())
 
 
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"bacth": 1}, "bacth is no argument of the step.* state, batch, rate"),
+        ({"state": 1, "batch": 1}, "state is given twice"),
+        ({"rate": RATE}, "batch is missing"),
+    ],
+)
+def test_a_name_that_does_not_fill_the_places(planned, named, message):
+    with pytest.raises(meshwright.PlanMismatch, match=message):
+        planned(make_state(), **named)
+
+
+def test_a_plan_file_that_is_not_there(plan):
+    with pytest.raises(meshwright.InvalidArgument, match="/nope.json"):
+        plan(make_step(), make_state(), make_batch(), RATE, use="/nope.json")
+
+
 @pytest.mark.parametrize("name", ["pure_callback", "io_callback"])
 def test_a_step_that_calls_the_host(plan, name):
     callback = getattr(jax, name, None) or getattr(jax.experimental, name)
