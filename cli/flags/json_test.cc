@@ -66,5 +66,50 @@ TEST(JsonTest, WhatIsNoPlanIsNamed) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+// Programs that read it would take memory for each device.
+TEST(JsonTest, AMeshThatCannotBeIsRefused) {
+  const std::string path = testing::TempDir() + "/json_test_mesh";
+  const auto load = [&](const std::string& fields) {
+    EXPECT_TRUE(
+        base::WriteFile(path, "{\"schema_version\": 1, " + fields + "}").ok());
+    return LoadPlan(path).status();
+  };
+  EXPECT_TRUE(load(R"("mesh": [1024, 1024])").ok());
+  EXPECT_TRUE(load(R"("stages": [{"mesh": [1, 2]}])").ok());
+  for (const char* mesh :
+       {R"("mesh": [1000000000, 2])", R"("mesh": [1024, 1025])",
+        R"("mesh": [0, 2])", R"("mesh": [1, -2])",
+        R"("mesh": [4294967296, 4294967296])",
+        R"("mesh": [2], "stages": [{"mesh": [1]}, {"mesh": [3000000]}])"}) {
+    const absl::Status status = load(mesh);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << mesh;
+    EXPECT_EQ(status.message(),
+              path +
+                  " has a mesh that is not of 1 to 1048576 devices; plan "
+                  "it again");
+  }
+}
+
+TEST(JsonTest, ATimeThatCannotBeIsRefused) {
+  const std::string path = testing::TempDir() + "/json_test_times";
+  const auto load = [&](const std::string& fields) {
+    EXPECT_TRUE(
+        base::WriteFile(path, "{\"schema_version\": 1, " + fields + "}").ok());
+    return LoadPlan(path).status();
+  };
+  EXPECT_TRUE(load(R"("segments": [{"seconds": 0.5}, {}])").ok());
+  for (const char* segments :
+       {R"("segments": [{}, {"seconds": -1}])",
+        R"("segments": [{"seconds": "NaN"}])",
+        R"("segments": [{"communication_seconds": "Infinity"}])",
+        R"("segments": [{"resharding_seconds": -0.5}])",
+        R"("stages": [{"segments": [{"seconds": -1}]}])"}) {
+    const absl::Status status = load(segments);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << segments;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(path + " has a segment whose seconds are"));
+  }
+}
+
 }  // namespace
 }  // namespace meshwright::cli

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 
@@ -13,6 +15,55 @@
 #include "cli/text/json.h"
 
 namespace meshwright::cli {
+namespace {
+
+// Programs that read a plan keep something of each device.
+constexpr int64_t kMaxDevices = int64_t{1} << 20;
+
+template <typename Sizes>
+bool IsMesh(const Sizes& mesh) {
+  int64_t devices = 1;
+  for (const int64_t size : mesh) {
+    if (size < 1 || size > kMaxDevices / devices) return false;
+    devices *= size;
+  }
+  return true;
+}
+
+template <typename Segments>
+bool HaveTimes(const Segments& segments) {
+  for (const v1::PlanSegment& it : segments) {
+    for (const double seconds :
+         {it.seconds(), it.communication_seconds(), it.resharding_seconds()}) {
+      if (!std::isfinite(seconds) || seconds < 0) return false;
+    }
+  }
+  return true;
+}
+
+// The file may come from anyone.
+absl::Status CheckPlan(const v1::Plan& plan, const std::string& path) {
+  bool meshes = IsMesh(plan.mesh());
+  bool times = HaveTimes(plan.segments());
+  for (const v1::PlanStage& stage : plan.stages()) {
+    meshes = meshes && IsMesh(stage.mesh());
+    times = times && HaveTimes(stage.segments());
+  }
+  if (!meshes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " has a mesh that is not of 1 to ", kMaxDevices,
+                     " devices; plan it again"));
+  }
+  if (!times) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        " has a segment whose seconds are negative or not finite; plan it "
+        "again"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
@@ -28,6 +79,7 @@ absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, " is no plan: it has no schema_version"));
   }
+  RETURN_IF_ERROR(CheckPlan(plan, path));
   return plan;
 }
 

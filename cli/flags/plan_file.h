@@ -1,7 +1,8 @@
 // Plans and models as files.
 //
-// Errors: kInvalidArgument for a file that is no plan, kFailedPrecondition for
-// one of a newer version; both name the file.
+// Errors: kInvalidArgument for a file that is no plan, or one with an absurd
+// mesh or time; kFailedPrecondition for one of a newer version. Both name the
+// file.
 #ifndef MESHWRIGHT_CLI_FLAGS_PLAN_FILE_H_
 #define MESHWRIGHT_CLI_FLAGS_PLAN_FILE_H_
 
