@@ -4,6 +4,7 @@
 #include "cli/flags/plan_file.h"
 #include "coordinator/explain/recall.h"
 #include "profiledb/open.h"
+#include "profiledb/upkeep/backup.h"
 
 namespace meshwright::cli {
 
@@ -19,6 +20,13 @@ std::string DescribeStorePath(const std::string& path) {
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path) {
   ASSIGN_OR_RETURN(const std::string resolved, FindStorePath(path));
+  return store::OpenProfileStore(resolved);
+}
+
+absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenExistingStore(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string resolved, FindStorePath(path));
+  RETURN_IF_ERROR(store::CheckStoreExists(resolved));
   return store::OpenProfileStore(resolved);
 }
 

@@ -21,7 +21,12 @@ namespace meshwright::cli {
 absl::StatusOr<std::string> FindStorePath(const std::string& path);
 // For people to read: never with a password.
 std::string DescribeStorePath(const std::string& path);
+// Makes the store where there is none.
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
+    const std::string& path);
+
+// Makes no new store. Errors also: kNotFound for a file that is not there.
+absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenExistingStore(
     const std::string& path);
 
 // The plans of the same store.

@@ -35,7 +35,10 @@ struct CoverageFlags {
 absl::StatusOr<v1::CoverageReport> CoverLocally(
     const Context& context, const CoverageFlags& flags,
     const v1::PlanRequest& request) {
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  // The user's own may be empty: this is asked before the first plan, too.
+  ASSIGN_OR_RETURN(const auto store, flags.store.empty()
+                                         ? OpenStore(flags.store)
+                                         : OpenExistingStore(flags.store));
   LocalCluster::Options options;
   options.clock = context.clock;
   options.store = store.get();

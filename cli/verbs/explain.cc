@@ -29,7 +29,7 @@ struct ExplainFlags {
 absl::StatusOr<v1::PlanExplanation> ExplainChoices(const ExplainFlags& flags,
                                                    const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
-                   OpenStore(flags.store));
+                   OpenExistingStore(flags.store));
   ASSIGN_OR_RETURN(std::string model,
                    FindModel(plan, flags.model, store.get()));
   const base::Interrupt interrupt;

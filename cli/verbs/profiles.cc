@@ -94,7 +94,7 @@ absl::StatusOr<v1::StoreReport> FindStatistics(const StoreAddress& address) {
     ASSIGN_OR_RETURN(const auto client, ConnectTo(address));
     return client->DescribeStore();
   }
-  ASSIGN_OR_RETURN(const auto store, OpenStore(address.store));
+  ASSIGN_OR_RETURN(const auto store, OpenExistingStore(address.store));
   return store::ReportStore(*store);
 }
 
@@ -110,7 +110,7 @@ absl::Status ShowStatistics(const Context& context,
 
 absl::StatusOr<v1::RowsReport> FindRows(const ShowFlags& flags) {
   if (flags.address.coordinator.empty()) {
-    ASSIGN_OR_RETURN(const auto store, OpenStore(flags.address.store));
+    ASSIGN_OR_RETURN(const auto store, OpenExistingStore(flags.address.store));
     return store::ReportRows(
         *store, flags.keys,
         flags.team.empty() ? store::kSharedPool : flags.team);
@@ -254,7 +254,7 @@ absl::StatusOr<v1::QuarantineReport> FindQuarantine(
     ASSIGN_OR_RETURN(const auto client, ConnectTo(address));
     return client->ListQuarantine();
   }
-  ASSIGN_OR_RETURN(const auto store, OpenStore(address.store));
+  ASSIGN_OR_RETURN(const auto store, OpenExistingStore(address.store));
   return store::ReportQuarantine(*store);
 }
 
@@ -271,7 +271,7 @@ absl::Status Release(const RetryFlags& flags) {
     ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
     return client->RetryQuarantined(flags.key);
   }
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.address.store));
+  ASSIGN_OR_RETURN(const auto store, OpenExistingStore(flags.address.store));
   return store->RetryQuarantined(flags.key);
 }
 

@@ -118,6 +118,7 @@ TEST_F(RecallStagesTest, OneStagesWorkIsTheStep) {
 }
 
 TEST_F(RecallStagesTest, WithoutItsStoreAPlanIsExplainedFromItself) {
+  ASSERT_TRUE(OpenStore(Path("another")).ok());
   ExpectRefused({"explain", Path("plan"), "--store", Path("another")},
                 "does not hold the model");
 }

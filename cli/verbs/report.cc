@@ -49,7 +49,7 @@ absl::Status ReadValidation(const std::string& path,
 // What the plan's own measurements say of it.
 absl::Status ReadStore(const ReportFlags& flags, report::ReportInputs& inputs) {
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
-                   OpenStore(flags.store));
+                   OpenExistingStore(flags.store));
   ASSIGN_OR_RETURN(std::string model,
                    FindModel(inputs.plan, flags.model, store.get()));
   const base::Interrupt interrupt;

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "cli/flags/plan_file.h"
+#include "cli/local/store.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/difference_text.h"
 #include "cli/text/explanation_text.h"
@@ -92,6 +93,7 @@ TEST(StagesTextTest, OtherVerbsSayWhatTheyCannotTake) {
   const std::string model = "tests/testdata/llama_tiny.hlo.pb";
   ExpectRefused({"export", model, path, "-o", "x"}, "made for another model");
   const std::string store = testing::TempDir() + "/stages_text_store";
+  ASSERT_TRUE(OpenStore(store).ok());
   ExpectRefused({"what-if", path, "--links", "x", "--store", store},
                 "--links describes the axes of one mesh");
   ExpectRefused({"validate", model, path}, "made for another model");

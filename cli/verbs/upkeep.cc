@@ -74,14 +74,6 @@ struct MigrateFlags {
   std::string to;
 };
 
-// Unlike OpenStore, it makes no new one.
-absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenExisting(
-    const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string resolved, FindStorePath(path));
-  RETURN_IF_ERROR(store::CheckStoreExists(resolved));
-  return OpenStore(resolved);
-}
-
 store::Nanoseconds Now(const Context& context) {
   return store::Nanoseconds(
       std::chrono::nanoseconds(absl::ToUnixNanos(context.clock->Now())));
@@ -144,7 +136,7 @@ absl::StatusOr<v1::ImportReport> ImportToCoordinator(
 }
 
 absl::StatusOr<v1::ExportReport> ExportFromStore(const ExchangeFlags& flags) {
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.address.store));
+  ASSIGN_OR_RETURN(const auto store, OpenExistingStore(flags.address.store));
   return store::ExportMeasurements(*store, flags.team, flags.file);
 }
 
@@ -231,7 +223,7 @@ absl::StatusOr<v1::GcReport> Clean(const Context& context,
     ASSIGN_OR_RETURN(const auto client, ConnectTo(address));
     return client->CollectGarbage(limits);
   }
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(address.store));
+  ASSIGN_OR_RETURN(const auto store, OpenExistingStore(address.store));
   ASSIGN_OR_RETURN(const auto plans, OpenPlans(address.store));
   return store::CleanStore(*store, *plans, limits, Now(context));
 }
@@ -267,7 +259,7 @@ absl::StatusOr<v1::VerifyReport> FindDamage(const StoreAddress& address) {
     ASSIGN_OR_RETURN(const auto client, ConnectTo(address));
     return client->VerifyStore();
   }
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(address.store));
+  ASSIGN_OR_RETURN(const auto store, OpenExistingStore(address.store));
   ASSIGN_OR_RETURN(const auto plans, OpenPlans(address.store));
   return store::ReportDamage(*store, *plans);
 }
@@ -336,7 +328,7 @@ absl::Status Migrate(const Context& context, const MigrateFlags& flags) {
     return absl::InvalidArgumentError(absl::StrCat(
         "both stores are ", DescribeStorePath(flags.from), "; name another"));
   }
-  ASSIGN_OR_RETURN(const auto from, OpenExisting(flags.from));
+  ASSIGN_OR_RETURN(const auto from, OpenExistingStore(flags.from));
   ASSIGN_OR_RETURN(const auto to, OpenStore(flags.to));
   ASSIGN_OR_RETURN(const auto from_plans, OpenPlans(flags.from));
   ASSIGN_OR_RETURN(const auto to_plans, OpenPlans(flags.to));

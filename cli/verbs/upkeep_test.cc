@@ -257,6 +257,31 @@ TEST_F(UpkeepTest, TheAuditLogIsRead) {
   EXPECT_THAT(newest.out, testing::Not(HasSubstr("plan-1")));
 }
 
+// A mistyped path is no new store, whose answers would all be empty.
+TEST_F(UpkeepTest, VerbsThatReadMakeNoStore) {
+  const std::string none = folder_ + "/none.db";
+  const std::string plan = folder_ + "/plan.json";
+  const std::string model = "tests/testdata/llama_tiny.hlo.pb";
+  ASSERT_TRUE(
+      base::WriteFile(plan, R"({"schema_version": 1, "feasible": true})").ok());
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{
+           {"explain", plan},
+           {"report", plan, "-o", folder_ + "/plan.html"},
+           {"trace", plan, "-o", folder_ + "/plan.pftrace"},
+           {"what-if", plan, "--device-memory", "1GiB"},
+           {"profiles", "stats"},
+           {"profiles", "show", MakeKey("a")},
+           {"profiles", "coverage", model, "--mesh", "1x2"},
+           {"profiles", "quarantine", "list"},
+           {"profiles", "quarantine", "retry", MakeKey("a")}}) {
+    std::vector<std::string> asked = words;
+    asked.insert(asked.end(), {"--store", none});
+    ExpectRefused(asked, "there is no store " + none + "; check the path");
+    EXPECT_FALSE(std::filesystem::exists(none)) << words.front();
+  }
+}
+
 TEST_F(UpkeepTest, BadInputIsOneSentence) {
   const std::string none = folder_ + "/none.db";
   for (const std::vector<std::string>& words :

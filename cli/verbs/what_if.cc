@@ -151,7 +151,7 @@ absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
                    LoadIfPlan(flags.source));
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
-                   OpenStore(flags.store));
+                   OpenExistingStore(flags.store));
   const absl::Time start = context.clock->Now();
   auto plan = before.has_value() && before->has_pipeline()
                   ? AnswerForStages(flags, *before, store.get())

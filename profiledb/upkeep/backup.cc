@@ -46,7 +46,9 @@ void RemoveStore(const std::string& file) {
 absl::Status CheckStoreExists(const std::string& store) {
   std::error_code error;
   if (IsPostgresUrl(store) || std::filesystem::exists(store, error)) return {};
-  return absl::NotFoundError(absl::StrCat("there is no store ", store));
+  return absl::NotFoundError(absl::StrCat(
+      "there is no store ", store,
+      "; check the path, or make the store with `meshwright plan`"));
 }
 
 absl::StatusOr<v1::BackupReport> BackUpStore(const std::string& store,

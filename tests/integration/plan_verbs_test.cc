@@ -140,6 +140,7 @@ TEST_F(PlanVerbsTest, ExplainSaysWhatEachChoiceSaves) {
 
 TEST_F(PlanVerbsTest, ExplainNeedsTheStoreOfThePlan) {
   Plan("a");
+  ASSERT_TRUE(store::OpenProfileStore(Path("empty")).ok());
   ExpectRefused({"explain", Path("a.json"), "--store", Path("empty")},
                 "does not hold the model of the plan, gpt2_2l");
   ExpectRefused(
@@ -214,6 +215,7 @@ TEST_F(PlanVerbsTest, TakesOtherLinks) {
 TEST_F(PlanVerbsTest, WhatIfRefusesWhatNoRowEstimates) {
   Plan("a");
   const std::string store = Path("store");
+  ASSERT_TRUE(store::OpenProfileStore(Path("empty")).ok());
   ExpectRefused({"what-if", Path("a.json"), "--store", store, "--mesh", "2x2"},
                 "axis 0 has one device");
   ExpectRefused({"what-if", Path("a.json"), "--store", store, "--mesh", "two"},
