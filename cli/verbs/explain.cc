@@ -16,6 +16,7 @@
 #include "cli/verbs/verbs.h"
 #include "coordinator/explain/explain_plan.h"
 #include "coordinator/explain/pipeline_waits.h"
+#include "coordinator/explain/recall.h"
 
 namespace meshwright::cli {
 namespace {
@@ -28,6 +29,7 @@ struct ExplainFlags {
 
 absl::StatusOr<v1::PlanExplanation> ExplainChoices(const ExplainFlags& flags,
                                                    const v1::Plan& plan) {
+  RETURN_IF_ERROR(explain::CheckMeasured(plan));
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenExistingStore(flags.store));
   ASSIGN_OR_RETURN(std::string model,
@@ -39,15 +41,16 @@ absl::StatusOr<v1::PlanExplanation> ExplainChoices(const ExplainFlags& flags,
   return explain::ExplainPlan(plan, std::move(model), store.get(), options);
 }
 
-// None, with a line on `err`, if no store is named and the default store lacks
-// the plan's model or measurements.
+// None, with a line on `err`, if no store is named and the plan was not
+// measured, or the default store lacks its model or measurements.
 absl::StatusOr<std::optional<v1::PlanExplanation>> ExplainIfKnown(
     const Context& context, const ExplainFlags& flags, const v1::Plan& plan) {
   if (!plan.feasible()) return std::nullopt;
   const bool named = !flags.store.empty() || !flags.model.empty();
   const auto path = FindStorePath(flags.store);
   std::error_code ignored;
-  if (!named && (!path.ok() || !std::filesystem::exists(*path, ignored))) {
+  if (!named && explain::CheckMeasured(plan).ok() &&
+      (!path.ok() || !std::filesystem::exists(*path, ignored))) {
     *context.err << "the time that each choice saves is not shown: there is no "
                     "profile store; name one with --store\n";
     return std::nullopt;

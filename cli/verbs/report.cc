@@ -48,6 +48,7 @@ absl::Status ReadValidation(const std::string& path,
 
 // What the plan's own measurements say of it.
 absl::Status ReadStore(const ReportFlags& flags, report::ReportInputs& inputs) {
+  RETURN_IF_ERROR(explain::CheckMeasured(inputs.plan));
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenExistingStore(flags.store));
   ASSIGN_OR_RETURN(std::string model,
@@ -74,8 +75,8 @@ absl::Status ReadStore(const ReportFlags& flags, report::ReportInputs& inputs) {
   return absl::OkStatus();
 }
 
-// The plan alone, with a line on `err`, if no store is named and the default
-// store lacks its measurements.
+// The plan alone, with a line on `err`, if no store is named and the plan was
+// not measured, or the default store lacks its measurements.
 absl::StatusOr<report::ReportInputs> ReadInputs(const Context& context,
                                                 const ReportFlags& flags) {
   report::ReportInputs inputs;
@@ -86,7 +87,7 @@ absl::StatusOr<report::ReportInputs> ReadInputs(const Context& context,
   std::error_code ignored;
   const auto path = FindStorePath(flags.store);
   const bool there = path.ok() && std::filesystem::exists(*path, ignored);
-  if (!named && !there) {
+  if (!named && !there && explain::CheckMeasured(inputs.plan).ok()) {
     *context.err << "measurements are not shown: there is no profile store; "
                     "name one with --store\n";
     return inputs;

@@ -40,10 +40,18 @@ auto Recall(v1::PlanRequest request, const jobs::DeviceDescription& device,
 
 }  // namespace
 
+absl::Status CheckMeasured(const v1::Plan& plan) {
+  if (plan.device() != "symbolic") return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "this plan was not measured; to measure, plan without --symbolic and "
+      "--baseline");
+}
+
 absl::StatusOr<std::string> RecallModel(const v1::Plan& plan,
                                         store::ProfileStore* store) {
   auto model = store->LookupProgram(plan.model().fingerprint());
   if (!absl::IsNotFound(model.status())) return model;
+  RETURN_IF_ERROR(CheckMeasured(plan));
   return absl::NotFoundError(absl::StrCat(
       "the store does not hold the model of the plan, ", plan.model().name(),
       "; name the store it was planned with in --store, or the "
@@ -60,6 +68,7 @@ absl::Status CheckModel(const v1::Plan& plan, const std::string& model,
 }
 
 absl::StatusOr<jobs::DeviceDescription> ReadDevice(const v1::Plan& plan) {
+  RETURN_IF_ERROR(CheckMeasured(plan));
   if (plan.platform_version().empty()) {
     return absl::InvalidArgumentError(
         "the plan does not name the plugin that it was measured with; plan "

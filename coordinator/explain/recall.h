@@ -5,8 +5,9 @@
 // So a plan and a store are enough to search again. Nothing is measured and no
 // device is opened.
 // Errors: kInvalidArgument for another model than the plan's, an invalid mesh,
-// or a plan that does not name its plugin. kNotFound for a store without the
-// model or the measurements. Each is one sentence that says the way out.
+// or a plan that was not measured or does not name its plugin. kNotFound for a
+// store without the model or the measurements. Each is one sentence that says
+// the way out.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_RECALL_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_RECALL_H_
 
@@ -21,6 +22,10 @@
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::explain {
+
+// kInvalidArgument for a plan by roofline or a baseline: no store has its
+// measurements.
+absl::Status CheckMeasured(const v1::Plan& plan);
 
 // The bytes of the plan's model, which the store holds.
 absl::StatusOr<std::string> RecallModel(const v1::Plan& plan,

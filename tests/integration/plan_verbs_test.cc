@@ -156,6 +156,34 @@ TEST_F(PlanVerbsTest, ExplainNeedsTheStoreOfThePlan) {
             0);
 }
 
+TEST_F(PlanVerbsTest, NoStoreIsNamedForAPlanThatWasNotMeasured) {
+  const std::string model = "tests/testdata/llama_tiny.hlo.pb";
+  const std::string plan = Path("unmeasured.json");
+  for (const std::vector<std::string>& how :
+       std::vector<std::vector<std::string>>{{"--baseline", "dp"},
+                                             {"--symbolic"}}) {
+    std::vector<std::string> words = {"plan", model, "--mesh",
+                                      "1x2",  "-o",  plan};
+    words.insert(words.end(), how.begin(), how.end());
+    ASSERT_EQ(Command(words).status, 0) << how.front();
+    for (const Outcome& outcome :
+         {Command({"explain", plan}),
+          Command({"report", plan, "-o", Path("unmeasured.html")})}) {
+      EXPECT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr("not shown: this plan was not "
+                                         "measured; to measure, plan without"));
+      EXPECT_THAT(outcome.err, testing::Not(HasSubstr("--store")));
+    }
+    const std::string store = Path("unmeasured.db");
+    ASSERT_TRUE(store::OpenProfileStore(store).ok());
+    for (const char* const verb : {"explain", "what-if"}) {
+      ExpectRefused({verb, plan, "--store", store}, "was not measured");
+      ExpectRefused({verb, plan, "--store", store, "--model", model},
+                    "was not measured");
+    }
+  }
+}
+
 TEST_F(PlanVerbsTest, AnotherMemoryLimitIsThePlanOfThatLimit) {
   const v1::Plan fastest = Plan("a");
   const int64_t limit = fastest.predicted().peak_bytes() * 9 / 10;
