@@ -108,6 +108,14 @@ function findOverflow() {
   return faults;
 }
 
+// Tables whose last columns lie behind the right edge of their box.
+function findHiddenColumns() {
+  return [...document.querySelectorAll(".table-scroll")]
+    .filter((it) => it.scrollWidth > it.clientWidth + 1)
+    .map((it) => `${it.getAttribute("aria-label")}: ${it.scrollWidth} in ` +
+        `${it.clientWidth}`);
+}
+
 // Texts of a chart that lie on one another.
 function findOverlaps() {
   const faults = [];

@@ -18,8 +18,8 @@ import coordinator
 
 BIN = pathlib.Path(os.environ["MESHWRIGHT_BINARY"]).parent
 PLANS = 1000
-CHECKS = ("findLowContrast", "findFaintMarks", "findOverflow", "findOverlaps",
-          "findMissingLabels")
+CHECKS = ("findLowContrast", "findFaintMarks", "findOverflow",
+          "findHiddenColumns", "findOverlaps", "findMissingLabels")
 
 ROWS = "return [...document.querySelectorAll('#{} tbody tr')]" \
        ".map((it) => it.dataset.key);"
@@ -45,7 +45,7 @@ def show_all(page: browser.Page, served: coordinator.Served,
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", [360, 800, 1100, 1120, 1280])
 def test_page_is_sound(page: browser.Page, served: coordinator.Served,
                        width: int, theme: str) -> None:
     show_all(page, served, width=width, theme=theme)

@@ -137,7 +137,7 @@ function drawWork(view) {
     cell(progressOf(plan), "progress"),
     cell(formatSeconds(plan.progress?.best_seconds), "num"),
     cell(formatLong(plan.progress?.seconds_left), "num"),
-    cell([quiet(plan.owner), ...why(plan.namespace)]),
+    cell([quiet(plan.owner), ...why(plan.namespace)], "who"),
   ]);
   const count = view.plans.length;
   byId("work-lede").textContent = !count
@@ -155,8 +155,8 @@ function drawPlans(view) {
       cell([badge(plan.state), ...why(plan.state === "done" ? "" : plan.reason)]),
       cell([plan.mesh, ...why(plan.device || plan.platform)]),
       cell(formatSeconds(plan.progress?.best_seconds), "num"),
-      cell(quiet(plan.owner)),
-      cell(ago(plan.submitted), "keep"),
+      cell(quiet(plan.owner), "who"),
+      cell(make("span", {}, ago(plan.submitted)), "keep"),
       cell(hasEnded ? formatLong(plan.updated - plan.submitted) : "–", "num"),
     ];
   });
@@ -214,7 +214,7 @@ function drawTasks(view) {
           (task.failed ? `, ${formatCount(task.failed)} failed` : "")),
     meter(task.finished, task.programs, `${task.id}: programs done`)],
     "progress"),
-    cell(quiet(task.worker)),
+    cell(quiet(task.worker), "who"),
     cell(task.submitted === null ? formatLong(task.took_seconds)
       : since(task.submitted), "num"),
   ]);
@@ -232,7 +232,7 @@ const heardOf = (seconds) => seconds < 5 ? "now"
 function drawWorkers(view) {
   drawRows("workers", view.workers, (it) => it.id, (worker) => [
     make("th", {scope: "row", class: "name"}, worker.id),
-    cell(quiet(worker.host)),
+    cell(quiet(worker.host), "who"),
     cell([badge(worker.state), ...why(worker.reason)]),
     cell([`${worker.devices} × ${quiet(worker.device)}`,
       ...why(worker.platform)], "name"),
