@@ -104,6 +104,57 @@ def test_progress_is_live(page: browser.Page,
     page.await_true(f"!document.querySelector('#work [data-key={new}]')")
 
 
+# Answers as if the newest plan at work were in the phase window.phase, with a
+# task and a worker whose names are as long as those of a cluster.
+AT_WORK = """
+const name = "gpu-node-0017.cluster.example:31415";
+const edit = {
+  "/api/plans": (view) => {
+    for (const plan of view.plans) plan.owner = "token:nightly-training";
+    Object.assign(view.plans[0], {state: "measuring", progress: {
+      phase: window.phase, done: 2, total: 3, cached: 0, best_seconds: 0.1197,
+      seconds_left: 7980, message: ""}});
+  },
+  "/api/tasks": (view) => Object.assign(view, {total: 1, tasks: [{
+    id: "task-1005", model: "llama_70b_96l", plan: "plan-1005",
+    owner: "token:nightly-training", state: "running", reason: "",
+    finished: 0, programs: 3, failed: 1, worker: name,
+    submitted: Date.now() / 1000 - 7980, took_seconds: null}]}),
+  "/api/workers": (view) => Object.assign(view, {total: 1, workers: [{
+    id: name, host: "gpu-node-0017.cluster.example", state: "quarantined",
+    reason: "three programs in a row ended it", devices: 8,
+    device: "NVIDIA H100 80GB HBM3", platform: "cuda", task: "task-1005",
+    programs: 12345, seen_seconds_ago: 119}]}),
+};
+const real = window.fetch;
+window.fetch = async (path, how) => {
+  const change = edit[path.split("?")[0]];
+  if (!change) return real(path, how);
+  const response = await real(path, {...how, headers: {}});
+  const view = await response.json();
+  change(view);
+  return new Response(JSON.stringify(view));
+};
+"""
+
+
+@pytest.mark.parametrize("width", [800, 1100, 1280])
+def test_compiling_is_not_measuring(page: browser.Page,
+                                    served: coordinator.Served,
+                                    width: int) -> None:
+    show_all(page, served, width=width)
+    page.ask(AT_WORK)
+    for phase, word in (("compile", "compiled"), ("measure", "measured")):
+        page.ask("window.phase = arguments[0];", phase)
+        page.await_true("document.querySelector('#work').innerText"
+                        f".includes('{word} 2 of 3 programs')")
+    for section in ("tasks", "workers"):
+        page.await_true(f"document.querySelector('#{section}').innerText"
+                        ".includes('gpu-node-0017')")
+    assert page.check("findHiddenColumns") == []
+    assert page.check("findOverflow") == []
+
+
 def test_a_plan_opens_by_keyboard(page: browser.Page,
                                   served: coordinator.Served) -> None:
     show_all(page, served)

@@ -122,8 +122,9 @@ function progressOf(plan) {
     return quiet(it?.message || PHASES[phase]);
   }
   const stored = it.cached ? `, ${formatCount(it.cached)} from the store` : "";
-  const text =
-      `${formatCount(it.done)} of ${formatCount(it.total)} programs${stored}`;
+  const what = it.phase === "compile" ? "compiled" : "measured";
+  const text = `${what} ${formatCount(it.done)} of ${formatCount(it.total)} ` +
+      `programs${stored}`;
   return [make("span", {}, text),
     meter(it.done, it.total, `${plan.id}: ${text}`)];
 }
