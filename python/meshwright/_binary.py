@@ -104,7 +104,10 @@ def explain_plan(plan: Plan, store: str | None = None) -> Explanation:
     if explanation.choices is None:
         return dataclasses.replace(
             explanation,
-            reason="the measurements of this plan are not on this machine; "
+            reason="this plan was not measured; plan the step without "
+            "symbolic, and not as a baseline"
+            if plan.device == "symbolic"
+            else "the measurements of this plan are not on this machine; "
             "ask the service that made it with Client.explain",
         )
     return explanation

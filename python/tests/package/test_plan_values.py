@@ -90,6 +90,20 @@ def test_a_plan_is_shown_as_the_report_of_the_program(
         plan.to_html()
 
 
+@pytest.mark.parametrize(
+    ("device", "reason"),
+    [("cpu", "not on this machine"), ("symbolic", "was not measured")],
+)
+def test_why_no_choice_is_explained(
+    binary, monkeypatch, tmp_path, device, reason
+):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    plan = meshwright.Plan.from_json({**FILE, "device": device})
+    explanation = plan.explain()
+    assert explanation.choices is None
+    assert reason in explanation.reason
+
+
 def test_an_interval_that_says_nothing_is_said_in_words(plan):
     assert "noise interval  25.4 ms to 26.5 ms" in str(plan)
     wide = dataclasses.replace(
