@@ -12,7 +12,7 @@ int ToExitStatus(const absl::Status& status) {
     case absl::StatusCode::kPermissionDenied:
     case absl::StatusCode::kFailedPrecondition:  // a newer store, no plugin
     case absl::StatusCode::kAlreadyExists:       // a busy port
-    case absl::StatusCode::kResourceExhausted:   // a full disk
+    case absl::StatusCode::kResourceExhausted:   // a quota
     case absl::StatusCode::kUnimplemented:
       return kExitBadInput;
     default:

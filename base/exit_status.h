@@ -1,7 +1,7 @@
 // ToExitStatus: the one place where a status becomes an exit status.
 //
-// Out: 0 success · 2 the user can put it right (bad input, a busy port,
-// a full disk, a store of a newer version, a missing verb) · 1 the work failed.
+// Out: 0 success · 2 the user can put it right (bad input, a busy port, a
+// quota, a store of a newer version, a missing verb) · 1 the work failed.
 #ifndef MESHWRIGHT_BASE_EXIT_STATUS_H_
 #define MESHWRIGHT_BASE_EXIT_STATUS_H_
 

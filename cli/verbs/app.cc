@@ -14,6 +14,7 @@
 #include "cli/program/help_format.h"
 #include "cli/text/tame.h"
 #include "cli/verbs/verbs.h"
+#include "profiledb/store/away.h"
 
 namespace meshwright::cli {
 namespace {
@@ -54,8 +55,10 @@ int Execute(const Context& context, const Streams& streams) {
     const absl::Status status = context.run();
     streams.out->flush();
     if (!status.ok()) {
+      // One that passes: whoever starts a daemon again may try again.
       return Fail(streams, std::string(status.message()),
-                  base::ToExitStatus(status));
+                  store::IsAway(status) ? base::kExitFailure
+                                        : base::ToExitStatus(status));
     }
   } catch (const std::exception& error) {  // of a foreign library
     return Fail(streams, error.what(), base::kExitFailure);
