@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/status_macros.h"
 #include "base/stop_wait.h"
+#include "cli/program/seconds_within.h"
 #include "cli/text/redraw.h"
 
 namespace meshwright::cli {
@@ -22,7 +23,7 @@ bool MayPass(const absl::Status& status) {
 void AddWatchFlag(CLI::App& verb, WatchFlag* flag) {
   verb.add_option("--watch", flag->seconds,
                   "list again every so many seconds, until Ctrl-C")
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(SecondsWithin(0.1, 3600.0));
 }
 
 absl::Status ShowListing(std::ostream& out, bool as_json, const WatchFlag& flag,

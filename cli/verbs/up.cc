@@ -25,6 +25,7 @@
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/program/config_file.h"
+#include "cli/program/seconds_within.h"
 #include "cli/slurm/gathering.h"
 #include "cli/slurm/programs.h"
 #include "cli/text/format.h"
@@ -319,7 +320,7 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
                   "after SIGTERM, running plans have this long to end; the "
                   "next start goes on with the rest")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 86400.0));
+      ->check(SecondsWithin(0.0, 86400.0));
 }
 
 void AddSlurmFlags(CLI::App& verb, SlurmFlags* flags) {
@@ -333,7 +334,7 @@ void AddSlurmFlags(CLI::App& verb, SlurmFlags* flags) {
                   "the workers have this long to come; then it goes on with "
                   "fewer")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 86400.0));
+      ->check(SecondsWithin(0.0, 86400.0));
   verb.add_option("command", flags->command,
                   "with --slurm, behind --: runs beside the service, which "
                   "ends with it");

@@ -16,6 +16,7 @@
 #include "base/rpc/health_port.h"
 #include "base/supervisor.h"
 #include "cli/program/config_file.h"
+#include "cli/program/seconds_within.h"
 #include "worker/devices/device_users.h"
 #include "worker/devices/sensors.h"
 #include "worker/service/device_choice.h"
@@ -197,7 +198,7 @@ void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
                  "after SIGTERM, the batch at hand has this long to end; then "
                  "it is handed back")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 86400.0));
+      ->check(SecondsWithin(0.0, 86400.0));
   app.add_flag("--while-idle", flags->while_idle,
                "serve while nobody else uses the devices; leave at once when "
                "somebody does, or after SIGTERM");
@@ -205,7 +206,7 @@ void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
                  "with --while-idle, devices have been idle for so long before "
                  "it serves")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 86400.0));
+      ->check(SecondsWithin(0.0, 86400.0));
   AddConfigFlags(app, out);
 }
 

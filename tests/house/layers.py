@@ -15,15 +15,15 @@ LAYERS = {
     "proto/v1": (),
     "cli": ("cli/verbs",),
     "cli/cluster": (
-        "base", "proto/v1", "cli/command", "cli/flags", "cli/text",
-        "coordinator/planning", "planner/cluster", "worker/detect",
+        "base", "proto/v1", "cli/command", "cli/flags", "cli/program",
+        "cli/text", "coordinator/planning", "planner/cluster", "worker/detect",
         "worker/pjrt"),
     "cli/command": ("base",),
     "cli/coordinator": ("cli/verbs",),
     "cli/program": ("base", "base/toml"),
     "cli/flags": (
-        "base", "base/rpc", "proto/v1", "cli/text", "coordinator/security",
-        "planner/cluster"),
+        "base", "base/rpc", "proto/v1", "cli/program", "cli/text",
+        "coordinator/security", "planner/cluster"),
     "cli/local": (
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
         "coordinator/answers", "coordinator/client", "coordinator/daemon",
