@@ -48,6 +48,19 @@ jobs::JobOrigin OriginOf(const security::Caller& caller,
           .name_space = FindNamespace(caller)};
 }
 
+jobs::JobOrigin OriginOf(const security::Caller& caller,
+                         const std::string& peer, const v1::PlanRecord& plan) {
+  jobs::JobOrigin origin = OriginOf(caller, peer);
+  origin.model = plan.request().model_name();
+  origin.plan = plan.id();
+  origin.priority = std::min(plan.priority(), 0);
+  if (!MayDoAll(caller)) return origin;
+  origin.owner = plan.owner();
+  origin.name_space = plan.namespace_();
+  origin.priority = plan.priority();
+  return origin;
+}
+
 std::optional<std::vector<std::string>> SelectNamespaces(
     const security::Caller& caller, const std::string& team) {
   using Namespaces = std::vector<std::string>;

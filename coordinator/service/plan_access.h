@@ -33,6 +33,10 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
 // for a plan of priority 0 that it submits.
 jobs::JobOrigin OriginOf(const security::Caller& caller,
                          const std::string& peer);
+// The same of a caller who asks about a plan that is done. Whoever may do all
+// asks as the plan's owner would, with its priority.
+jobs::JobOrigin OriginOf(const security::Caller& caller,
+                         const std::string& peer, const v1::PlanRecord& plan);
 
 // The namespaces whose plans a list has for a caller that asks for those of
 // `team` (empty: all): none named means all. Nothing: it may see none of them.

@@ -57,6 +57,20 @@ TEST(PlanAccessTest, WhatIsMeasuredWithoutAPlanIsChargedToItsCaller) {
   EXPECT_EQ(OriginOf(kAnyone, "peer").name_space, "shared");
 }
 
+// Nobody has a plan of another measured before all others.
+TEST(PlanAccessTest, WhatIsAskedAboutAPlanIsChargedToWhoAsks) {
+  v1::PlanRecord plan = MakeRecord("token:bob", "shared");
+  plan.set_priority(100);
+  EXPECT_EQ(OriginOf(kAnn, "peer", plan).owner, "token:ann");
+  EXPECT_EQ(OriginOf(kAnn, "peer", plan).name_space, "vision");
+  EXPECT_EQ(OriginOf(kAnn, "peer", plan).priority, 0);
+  EXPECT_EQ(OriginOf(kAnn, "peer", plan).plan, "plan-7");
+  EXPECT_EQ(OriginOf(kAdmin, "peer", plan).owner, "token:bob");
+  EXPECT_EQ(OriginOf(kAdmin, "peer", plan).priority, 100);
+  plan.set_priority(-5);
+  EXPECT_EQ(OriginOf(kAnn, "peer", plan).priority, -5);
+}
+
 // A plan that was cancelled is never done: waiting for it is no way out.
 TEST(PlanAccessTest, APlanThatEndedWithoutOneIsSubmittedAgain) {
   store::MemoryPlanStore plans;

@@ -245,19 +245,15 @@ absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(
           std::move(stream), std::move(run)));
 }
 
-jobs::QueueMeasurer NewPlanMeasurer(const ServiceContext& context,
-                                    const v1::PlanRecord& plan,
-                                    std::stop_token stop) {
+absl::StatusOr<jobs::QueueMeasurer> NewPlanMeasurer(
+    const ServiceContext& context, const security::Call& call,
+    const v1::PlanRecord& plan, std::stop_token stop) {
+  ASSIGN_OR_RETURN(const security::Caller caller,
+                   context.guard->Identify(call));
   std::optional<jobs::DeviceDescription> devices;
   if (plan.has_device()) devices = jobs::ReadDeviceRecord(plan.device());
-  return {context.queue,
-          std::move(stop),
-          std::move(devices),
-          {.owner = plan.owner(),
-           .model = plan.request().model_name(),
-           .plan = plan.id(),
-           .name_space = plan.namespace_(),
-           .priority = plan.priority()}};
+  return jobs::QueueMeasurer(context.queue, std::move(stop), std::move(devices),
+                             OriginOf(caller, call.peer, plan));
 }
 
 std::unique_ptr<grpc::Service> NewPlanningService(

@@ -266,8 +266,8 @@ class PlansService : public v1::Plans::CallbackService {
     ASSIGN_OR_RETURN(
         const v1::PlanRecord plan,
         FindDonePlan(*guard_, runner_->plans(), call, request.id()));
-    jobs::QueueMeasurer measurer =
-        NewPlanMeasurer(context_, plan, stream.stop());
+    ASSIGN_OR_RETURN(jobs::QueueMeasurer measurer,
+                     NewPlanMeasurer(context_, call, plan, stream.stop()));
     return questions_.validate(plan, request, &measurer,
                                [&](const v1::ValidatePlanEvent& event) {
                                  if (event.has_progress()) {

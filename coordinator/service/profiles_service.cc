@@ -246,8 +246,8 @@ class ProfilesService : public v1::Profiles::CallbackService {
     ASSIGN_OR_RETURN(const v1::PlanRecord plan,
                      FindDonePlan(*context_.guard, context_.runner->plans(),
                                   call, request.id()));
-    jobs::QueueMeasurer measurer =
-        NewPlanMeasurer(context_, plan, stream.stop());
+    ASSIGN_OR_RETURN(jobs::QueueMeasurer measurer,
+                     NewPlanMeasurer(context_, call, plan, stream.stop()));
     v1::RemeasureEvent event;
     ASSIGN_OR_RETURN(
         v1::RemeasureReport report,

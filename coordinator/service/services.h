@@ -35,11 +35,11 @@ namespace meshwright::service {
 absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(
     const ServiceContext& context);
 
-// Of one run for a plan that is done, on devices like those that it was made
-// for, where it names them.
-jobs::QueueMeasurer NewPlanMeasurer(const ServiceContext& context,
-                                    const v1::PlanRecord& plan,
-                                    std::stop_token stop);
+// Of one run that the caller asks for, of a plan that is done, on devices like
+// those that it was made for, where it names them. The caller is charged.
+absl::StatusOr<jobs::QueueMeasurer> NewPlanMeasurer(
+    const ServiceContext& context, const security::Call& call,
+    const v1::PlanRecord& plan, std::stop_token stop);
 
 std::unique_ptr<grpc::Service> NewPlanningService(
     const ServiceContext& context);
