@@ -1,11 +1,13 @@
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/fingerprint.h"
@@ -22,6 +24,8 @@
 
 namespace meshwright::service {
 namespace {
+
+constexpr size_t kMaxNameBytes = 1024;
 
 // One attached worker. gRPC calls OnReadDone one at a time; the queue calls
 // the port from any thread. It holds itself until gRPC is done with it; the
@@ -193,6 +197,17 @@ class WorkerStream
         hello.device_count() < 1) {
       return absl::InvalidArgumentError(
           "a worker names itself, its platform and its devices");
+    }
+    for (const std::string* name : {&hello.worker_id(), &hello.host(),
+                                    &hello.platform(), &hello.device_kind()}) {
+      if (name->size() > kMaxNameBytes ||
+          std::any_of(name->begin(), name->end(), [](unsigned char byte) {
+            return absl::ascii_iscntrl(byte);
+          })) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a worker's names are texts of one line and at most ",
+                         kMaxNameBytes, " bytes; give it another with --name"));
+      }
     }
     jobs::WorkerDescription description;
     description.name = hello.worker_id();
