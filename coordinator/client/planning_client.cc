@@ -439,6 +439,14 @@ class GrpcPlanningClient : public PlanningClient {
                        "when it is back "
                        "(meshwright plans list)"));
     }
+    // In gRPC's words, for which no deadline of ours is known.
+    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
+        status.error_message() == "Deadline Exceeded") {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "the coordinator at ", address_,
+          " is there and does not answer in time; see its log, as its store "
+          "may not answer either, and try again"));
+    }
     return base::FromRpc(status);
   }
 
