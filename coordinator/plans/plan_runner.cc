@@ -26,6 +26,9 @@ namespace {
 constexpr int kMaxPriority = 100;
 constexpr size_t kMaxNameBytes = 1024;
 
+// Why a plan waits for devices, until another reason is told.
+constexpr absl::Duration kReasonStands = absl::Seconds(10);
+
 // Of a plan that was put aside, between two runs; doubled up to the maximum.
 constexpr absl::Duration kFirstPause = absl::Seconds(1);
 constexpr absl::Duration kMaxPause = absl::Minutes(1);
@@ -463,6 +466,7 @@ void PlanRunner::Tick() {
   }
   for (const store::PlanId id : overdue) EndOverdue(id);
   std::vector<store::PlanId> ready;
+  std::vector<std::pair<store::PlanId, std::string>> changed;
   {
     base::MutexLock lock(&mutex_);
     for (auto& [id, aside] : put_aside_) {
@@ -471,16 +475,30 @@ void PlanRunner::Tick() {
       aside.next = absl::InfiniteFuture();  // until its run ends
     }
     for (auto it = waiting_.begin(); it != waiting_.end();) {
-      const auto& [id, needs] = *it;
-      const bool is_there =
+      auto& [id, waiting] = *it;
+      const Needs& needs = waiting.needs;
+      const absl::Status found =
           dependencies_.queue
               ->MatchWorker(needs.device, needs.exactly.has_value()
                                               ? &*needs.exactly
                                               : nullptr)
-              .ok();
-      if (is_there) ready.push_back(id);
-      it = is_there ? waiting_.erase(it) : std::next(it);
+              .status();
+      if (found.ok()) {
+        ready.push_back(id);
+        it = waiting_.erase(it);
+        continue;
+      }
+      if (!waiting.said.empty() && waiting.said != found.message() &&
+          now - waiting.told >= kReasonStands) {
+        waiting.said = std::string(found.message());
+        waiting.told = now;
+        changed.emplace_back(id, waiting.said);
+      }
+      ++it;
     }
+  }
+  for (const auto& [id, reason] : changed) {
+    Append(id, MakeUpdate(v1::WAITING, reason)).status().IgnoreError();
   }
   for (const store::PlanId id : ready) Post(id);
   if (worker_rows_.IsDue()) SaveWorkers();
@@ -654,7 +672,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     if (is_stopping) {
       needs.reset();
     } else if (needs.has_value()) {
-      waiting_[id] = *needs;
+      waiting_[id] = {.needs = *needs};
     } else if (store::IsAway(plan.status())) {
       PutAside(id, plan.status());
       aside = put_aside_.at(id).reason;
@@ -677,8 +695,14 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
   } else if (is_stopping) {
     // It was cancelled, or the next coordinator or leader goes on with it.
   } else if (needs.has_value() || waits_for_turn) {
-    written =
-        Append(id, MakeUpdate(v1::WAITING, plan.status().message())).status();
+    const std::string reason(plan.status().message());
+    written = Append(id, MakeUpdate(v1::WAITING, reason)).status();
+    base::MutexLock lock(&mutex_);
+    const auto waiting = waiting_.find(id);
+    if (waiting != waiting_.end() && written.ok()) {
+      waiting->second.said = reason;
+      waiting->second.told = dependencies_.steady->Now();
+    }
   } else if (!aside.empty()) {
     written = Append(id, MakeUpdate(v1::WAITING, aside)).status();
   } else if (!absl::IsCancelled(plan.status())) {

@@ -146,6 +146,13 @@ class PlanRunner {
  private:
   class Progress;
 
+  // For devices.
+  struct Waiting {
+    Needs needs;
+    std::string said;  // the reason that its last update has; none: on its way
+    absl::Time told;   // of the steady clock
+  };
+
   // A plan whose store failed in mid-plan.
   struct Aside {
     std::string reason;
@@ -209,7 +216,7 @@ class PlanRunner {
   std::set<store::PlanId> interrupted_ ABSL_GUARDED_BY(mutex_);
   Turns turns_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Running> running_ ABSL_GUARDED_BY(mutex_);
-  std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::map<store::PlanId, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Aside> put_aside_ ABSL_GUARDED_BY(mutex_);
   // Of plans that were taken, of the steady clock; one that has ended goes when
   // its time is up.

@@ -294,6 +294,16 @@ TEST_F(PlanRunnerTest, APinnedPlanIsForItsDevicesAlone) {
   const v1::PlanRecord record = Await(*runner, id, {v1::WAITING});
   EXPECT_THAT(record.reason(), HasSubstr("other devices than the plan's"));
   runner->Tick();
+  // The worker is silent for too long: another reason, in the same state.
+  for (int i = 0; i < 100'000 && plans_.Get(id)->reason() == record.reason();
+       ++i) {
+    clock_.Advance(absl::Minutes(1));
+    queue_.Tick();
+    runner->Tick();
+    std::this_thread::yield();  // the run that put it there may not have ended
+  }
+  EXPECT_THAT(plans_.Get(id)->reason(), HasSubstr("no worker is attached"));
+  EXPECT_EQ(States(id).back(), v1::WAITING);
   EXPECT_EQ(plans_.Get(id)->state(), v1::WAITING);
   EXPECT_THAT(other.seen(), IsEmpty());
   SteppedWorker again(&queue_);
