@@ -17,7 +17,7 @@
 #include "cli/flags/arguments.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
-#include "cli/program/seconds_within.h"
+#include "cli/program/limit_seconds.h"
 #include "planner/cluster/build_cluster.h"
 #include "planner/cluster/cluster_json.h"
 #include "planner/cluster/detection.h"
@@ -199,10 +199,10 @@ void AddClusterVerb(CLI::App& app, Context& context) {
                        "the devices of this host); run it on each");
   verb->add_option("--host", flags->host, "which of the hosts this is")
       ->needs(hosts);
-  verb->add_option("--connect-seconds", flags->connect_seconds,
-                   "how long to wait for the other hosts")
-      ->capture_default_str()
-      ->check(SecondsWithin(0.1, 86400.0));
+  LimitSeconds(verb->add_option("--connect-seconds", flags->connect_seconds,
+                                "how long to wait for the other hosts")
+                   ->capture_default_str(),
+               0.1, 86400.0);
   AddDeviceFlags(*verb, &flags->device);
   verb->add_option("--devices", flags->devices,
                    "devices of this host (default: 2 of a CPU, else all)")

@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/status_macros.h"
 #include "base/stop_wait.h"
-#include "cli/program/seconds_within.h"
+#include "cli/program/limit_seconds.h"
 #include "cli/text/redraw.h"
 
 namespace meshwright::cli {
@@ -21,9 +21,10 @@ bool MayPass(const absl::Status& status) {
 }  // namespace
 
 void AddWatchFlag(CLI::App& verb, WatchFlag* flag) {
-  verb.add_option("--watch", flag->seconds,
-                  "list again every so many seconds, until Ctrl-C")
-      ->check(SecondsWithin(0.1, 3600.0));
+  LimitSeconds(
+      verb.add_option("--watch", flag->seconds,
+                      "list again every so many seconds, until Ctrl-C"),
+      0.1, 3600.0);
 }
 
 absl::Status ShowListing(std::ostream& out, bool as_json, const WatchFlag& flag,

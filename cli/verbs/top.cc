@@ -8,7 +8,7 @@
 #include "cli/flags/device_flags.h"
 #include "cli/flags/security_flags.h"
 #include "cli/flags/watch_flag.h"
-#include "cli/program/seconds_within.h"
+#include "cli/program/limit_seconds.h"
 #include "cli/text/top_text.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/client/planning_client.h"
@@ -64,9 +64,10 @@ void AddTopVerb(CLI::App& app, Context& context) {
   const auto [verb, flags] = AddVerb(
       app, context, "top",
       "show a coordinator's workers and plans at work, until Ctrl-C", ShowTop);
-  verb->add_option("--interval", flags->interval, "seconds between two frames")
-      ->capture_default_str()
-      ->check(SecondsWithin(0.1, 3600.0));
+  LimitSeconds(verb->add_option("--interval", flags->interval,
+                                "seconds between two frames")
+                   ->capture_default_str(),
+               0.1, 3600.0);
   verb->add_option("--plans", flags->plans, "show at most this many plans")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));

@@ -25,7 +25,7 @@
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/program/config_file.h"
-#include "cli/program/seconds_within.h"
+#include "cli/program/limit_seconds.h"
 #include "cli/slurm/gathering.h"
 #include "cli/slurm/programs.h"
 #include "cli/text/format.h"
@@ -316,11 +316,12 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
                   "of the log on stderr: text, or json, an object on each line")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  verb.add_option("--drain-seconds", flags->drain_seconds,
-                  "after SIGTERM, running plans have this long to end; the "
-                  "next start goes on with the rest")
-      ->capture_default_str()
-      ->check(SecondsWithin(0.0, 86400.0));
+  LimitSeconds(
+      verb.add_option("--drain-seconds", flags->drain_seconds,
+                      "after SIGTERM, running plans have this long to end; the "
+                      "next start goes on with the rest")
+          ->capture_default_str(),
+      0.0, 86400.0);
 }
 
 void AddSlurmFlags(CLI::App& verb, SlurmFlags* flags) {
@@ -330,11 +331,13 @@ void AddSlurmFlags(CLI::App& verb, SlurmFlags* flags) {
   verb.add_option("--slurm-folder", flags->folder,
                   "folder that all nodes see, for the certificate and the "
                   "tokens (default: where the job was submitted)");
-  verb.add_option("--slurm-patience-seconds", flags->patience_seconds,
-                  "the workers have this long to come; then it goes on with "
-                  "fewer")
-      ->capture_default_str()
-      ->check(SecondsWithin(0.0, 86400.0));
+  LimitSeconds(
+      verb.add_option(
+              "--slurm-patience-seconds", flags->patience_seconds,
+              "the workers have this long to come; then it goes on with "
+              "fewer")
+          ->capture_default_str(),
+      0.0, 86400.0);
   verb.add_option("command", flags->command,
                   "with --slurm, behind --: runs beside the service, which "
                   "ends with it");

@@ -16,7 +16,7 @@
 #include "base/rpc/health_port.h"
 #include "base/supervisor.h"
 #include "cli/program/config_file.h"
-#include "cli/program/seconds_within.h"
+#include "cli/program/limit_seconds.h"
 #include "worker/devices/device_users.h"
 #include "worker/devices/sensors.h"
 #include "worker/service/device_choice.h"
@@ -194,19 +194,23 @@ void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
       ->type_name(kCountOrNames);
   app.add_flag("--solo", flags->solo,
                "its one GPU stands for all devices of a mesh");
-  app.add_option("--drain-seconds", flags->drain_seconds,
-                 "after SIGTERM, the batch at hand has this long to end; then "
-                 "it is handed back")
-      ->capture_default_str()
-      ->check(SecondsWithin(0.0, 86400.0));
+  LimitSeconds(
+      app.add_option(
+             "--drain-seconds", flags->drain_seconds,
+             "after SIGTERM, the batch at hand has this long to end; then "
+             "it is handed back")
+          ->capture_default_str(),
+      0.0, 86400.0);
   app.add_flag("--while-idle", flags->while_idle,
                "serve while nobody else uses the devices; leave at once when "
                "somebody does, or after SIGTERM");
-  app.add_option("--idle-seconds", flags->idle_seconds,
-                 "with --while-idle, devices have been idle for so long before "
-                 "it serves")
-      ->capture_default_str()
-      ->check(SecondsWithin(0.0, 86400.0));
+  LimitSeconds(
+      app.add_option(
+             "--idle-seconds", flags->idle_seconds,
+             "with --while-idle, devices have been idle for so long before "
+             "it serves")
+          ->capture_default_str(),
+      0.0, 86400.0);
   AddConfigFlags(app, out);
 }
 

@@ -37,6 +37,7 @@ absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(
 
 // Of one run that the caller asks for, of a plan that is done, on devices like
 // those that it was made for, where it names them. The caller is charged.
+// Errors: those of Guard::Identify.
 absl::StatusOr<jobs::QueueMeasurer> NewPlanMeasurer(
     const ServiceContext& context, const security::Call& call,
     const v1::PlanRecord& plan, std::stop_token stop);

@@ -1,5 +1,6 @@
-#include "cli/program/seconds_within.h"
+#include "cli/program/limit_seconds.h"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <string>
 
@@ -8,7 +9,7 @@
 
 namespace meshwright::cli {
 
-CLI::Validator SecondsWithin(double least, double most) {
+void LimitSeconds(CLI::Option* option, double least, double most) {
   const CLI::Range range(least, most);
   const auto check = [range](std::string& text) -> std::string {
     std::string refused = range(text);
@@ -19,7 +20,7 @@ CLI::Validator SecondsWithin(double least, double most) {
     }
     return refused;
   };
-  return {check, range.get_description()};
+  option->check(CLI::Validator(check, range.get_description()));
 }
 
 }  // namespace meshwright::cli
