@@ -66,7 +66,11 @@ std::optional<problem::Config> FindMeasuredCost(
   config.time = ToCost(std::max(
       nanoseconds, static_cast<double>(store::GetTimeNs(measurement))));
   config.noise = noise.Around(config.time);
-  const int64_t temporary = measurement.memory().temporary_bytes();
+  // Copies of weights are there from the front of the step, as what is saved.
+  const int64_t copied = measurement.memory().argument_copy_bytes();
+  config.saved_bytes += copied;
+  const int64_t temporary =
+      std::max<int64_t>(0, measurement.memory().temporary_bytes() - copied);
   int64_t kept = configuration.saved_bytes - configuration.given_bytes -
                  configuration.crossing_bytes;
   // The program keeps what it saves inside among its temporaries: where they

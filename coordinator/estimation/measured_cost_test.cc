@@ -17,12 +17,14 @@ class MeasuredCostTest : public testing::Test {
     configuration_.given_bytes = 20;
   }
 
-  problem::Config Cost(int64_t temporary_bytes) {
+  problem::Config Cost(int64_t temporary_bytes, int64_t copy_bytes = 0) {
     v1::ProfileResult row;
     row.set_outcome(v1::MEASURED);
     row.mutable_measurement()->set_minimum_ns(5);
     row.mutable_measurement()->mutable_memory()->set_temporary_bytes(
         temporary_bytes);
+    row.mutable_measurement()->mutable_memory()->set_argument_copy_bytes(
+        copy_bytes);
     const auto cost =
         FindMeasuredCost(space_, configuration_, {{"layer", row}});
     EXPECT_TRUE(cost.has_value());
@@ -46,6 +48,12 @@ TEST_F(MeasuredCostTest, WhatCrossesIsNoneOfTheTemporaries) {
   EXPECT_EQ(cost.saved_bytes, 70);
   EXPECT_EQ(cost.transient_bytes, 70);
   EXPECT_EQ(Cost(15).saved_bytes, 65);
+}
+
+TEST_F(MeasuredCostTest, CopiesOfArgumentsStayAsWhatIsSaved) {
+  const problem::Config cost = Cost(90, 15);
+  EXPECT_EQ(cost.saved_bytes, 85);
+  EXPECT_EQ(cost.transient_bytes, 25);
 }
 
 TEST_F(MeasuredCostTest, SumsOverTripsLiveThroughTheStep) {

@@ -157,7 +157,8 @@ std::string FindBadSize(const v1::Measurement& it) {
   const v1::DeviceMemory& memory = it.memory();
   for (const int64_t bytes :
        {memory.argument_bytes(), memory.output_bytes(), memory.alias_bytes(),
-        memory.temporary_bytes(), memory.peak_bytes()}) {
+        memory.temporary_bytes(), memory.peak_bytes(),
+        memory.argument_copy_bytes()}) {
     if (bytes < 0 || bytes > kMaximumBytes) {
       return absl::StrCat("it needs ", bytes, " bytes of memory");
     }

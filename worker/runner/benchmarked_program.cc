@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
+#include "worker/pjrt/argument_copies.h"
 #include "worker/pjrt/collectives.h"
 #include "worker/pjrt/element_type.h"
 #include "worker/runner/tensor_values.h"
@@ -94,6 +95,7 @@ absl::Status BenchmarkedProgram::ReadFacts() {
   ASSIGN_OR_RETURN(memory_, executable_->Memory());
   ASSIGN_OR_RETURN(const hlo::HloModuleProto optimized,
                    executable_->OptimizedModule());
+  memory_.set_argument_copy_bytes(pjrt::CountArgumentCopyBytes(optimized));
   collectives_ = pjrt::FindCollectives(optimized, program_.num_partitions());
   collective_names_ = pjrt::NameCollectives(optimized);
   if (executable_->output_count() != static_cast<int>(outputs_.size())) {

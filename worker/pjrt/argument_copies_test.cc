@@ -1,0 +1,60 @@
+#include "worker/pjrt/argument_copies.h"
+
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::worker::pjrt {
+namespace {
+
+TEST(ArgumentCopiesTest, CopiesOfOtherValuesAndOtherComputationsDoNotCount) {
+  hlo::HloModuleProto module;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"pb(
+        entry_computation_id: 2
+        computations {
+          id: 1
+          instructions {
+            id: 1
+            opcode: "parameter"
+            shape { element_type: F32 dimensions: 100 }
+          }
+          instructions {
+            id: 2
+            opcode: "copy"
+            operand_ids: 1
+            shape { element_type: F32 dimensions: 100 }
+          }
+        }
+        computations {
+          id: 2
+          instructions {
+            id: 3
+            opcode: "parameter"
+            shape { element_type: F32 dimensions: 8 }
+          }
+          instructions {
+            id: 4
+            opcode: "copy"
+            operand_ids: 3
+            shape { element_type: F32 dimensions: 8 }
+          }
+          instructions {
+            id: 5
+            opcode: "add"
+            operand_ids: 3
+            operand_ids: 4
+            shape { element_type: F32 dimensions: 8 }
+          }
+          instructions {
+            id: 6
+            opcode: "copy"
+            operand_ids: 5
+            shape { element_type: F32 dimensions: 8 }
+          }
+        })pb",
+      &module));
+  EXPECT_EQ(CountArgumentCopyBytes(module), 32);
+}
+
+}  // namespace
+}  // namespace meshwright::worker::pjrt
