@@ -20,6 +20,7 @@ class SegmentView {
         graph_(graph),
         count_(static_cast<int>(graph.values.size())) {}
 
+  int count() const { return count_; }
   bool IsInput(int value) const { return graph_.is_input(value); }
   ir::ValueId Origin(int value) const { return graph_.values[value].origin; }
   const ir::Instruction& At(int value) const {

@@ -23,10 +23,11 @@ int MakePrograms(const Analysis& analysis, SegmentTypeId type,
                  std::vector<Configuration>& configurations) {
   const SegmentGraph& graph = analysis.graphs[analysis.types[type]];
   const bool free = IsFree(analysis, graph);
+  const BackwardReads reads(segmenter::SegmentView(analysis, graph));
   std::vector<ProgramSet> made(configurations.size());
   base::ParallelFor(static_cast<int>(made.size()), [&](int c) {
     Configuration& configuration = configurations[c];
-    CountBytes(analysis, graph, context.mesh, configuration);
+    CountBytes(analysis, graph, reads, context.mesh, configuration);
     if (free) return;
     MakeSegmentPrograms(
         analysis, graph, inputs, context,

@@ -13,9 +13,10 @@ namespace {
 class ByteCounter : segmenter::SegmentView {
  public:
   ByteCounter(const segmenter::Analysis& analysis,
-              const segmenter::SegmentGraph& graph, const Mesh& mesh,
-              Configuration& configuration)
+              const segmenter::SegmentGraph& graph, const BackwardReads& reads,
+              const Mesh& mesh, Configuration& configuration)
       : SegmentView(analysis, graph),
+        reads_(reads),
         mesh_(mesh),
         configuration_(configuration),
         annotation_(configuration.annotation) {
@@ -94,20 +95,6 @@ class ByteCounter : segmenter::SegmentView {
     return !IsInput(value) && Rearranges(value);
   }
 
-  // Whether the backward pass reads the value, as it is or rearranged.
-  bool ReachesBackward(int value) const {
-    std::vector<int> stack = {value};
-    while (!stack.empty()) {
-      const int at = stack.back();
-      stack.pop_back();
-      for (int user : Users(at)) {
-        if (!IsForward(user)) return true;
-        if (Rearranges(user)) stack.push_back(user);
-      }
-    }
-    return false;
-  }
-
   // A value that a loop looked through carries from trip to trip for the
   // segment: the sum of its gradients.
   bool IsSumOverTrips(int value) const {
@@ -138,14 +125,14 @@ class ByteCounter : segmenter::SegmentView {
     const Sharding own = Own(value);
     std::map<Sharding, Readers> readers;
     for (const auto& [user, operand] : Uses(value)) {
-      const bool forward = IsForward(user);
       Readers& of = readers[annotation_.GetDemanded(user, operand, value,
                                                     At(value).shape, mesh_)];
-      of.forward |= forward;
-      of.backward |= !forward || (Rearranges(user) && ReachesBackward(user));
+      of.forward |= IsForward(user);
+      of.backward |= reads_.KeepsFor(value, user);
     }
     int64_t bytes = 0;
-    bool keeps_own = readers.contains(own) && readers.at(own).backward;
+    bool keeps_own = reads_.KeepsForTwin(value) ||
+                     (readers.contains(own) && readers.at(own).backward);
     for (const auto& [sharding, of] : readers) {
       if (sharding == own || !of.backward) continue;
       if (of.forward) {
@@ -181,6 +168,7 @@ class ByteCounter : segmenter::SegmentView {
     return bytes;
   }
 
+  const BackwardReads& reads_;
   const Mesh& mesh_;
   Configuration& configuration_;
   const SegmentAnnotation& annotation_;
@@ -190,9 +178,10 @@ class ByteCounter : segmenter::SegmentView {
 }  // namespace
 
 void CountBytes(const segmenter::Analysis& analysis,
-                const segmenter::SegmentGraph& graph, const Mesh& mesh,
+                const segmenter::SegmentGraph& graph,
+                const BackwardReads& reads, const Mesh& mesh,
                 Configuration& configuration) {
-  ByteCounter(analysis, graph, mesh, configuration).Run();
+  ByteCounter(analysis, graph, reads, mesh, configuration).Run();
 }
 
 }  // namespace meshwright::space
