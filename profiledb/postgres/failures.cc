@@ -68,6 +68,11 @@ absl::Status ToStatus(const std::string& store, std::string_view state,
     return state == "25006" ? meshwright::store::MarkAway(std::move(status))
                             : status;
   }
+  if (state == "22021") {  // of a column of text; others hold any bytes
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a name is no text, as the store ", store,
+        " has them (a zero byte, or no UTF-8); give another: ", line));
+  }
   if (state == "3D000") {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no store ", store, ": ", line));

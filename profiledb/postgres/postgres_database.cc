@@ -114,11 +114,10 @@ class PostgresStatement : public tables::Statement {
   }
 
   void BindText(int parameter, std::string_view text) override {
-    parameters_[parameter - 1] = {
-        .view = text, .is_binary = true, .is_text = true};
+    parameters_[parameter - 1] = {.view = text, .is_binary = true};
   }
   void BindBlob(int parameter, std::string_view bytes) override {
-    parameters_[parameter - 1] = {.view = bytes, .is_binary = true};
+    BindText(parameter, bytes);
   }
   void BindInteger(int parameter, int64_t value) override {
     parameters_[parameter - 1] = {.owned = absl::StrCat(value),
@@ -181,7 +180,6 @@ class PostgresStatement : public tables::Statement {
     std::string owned;
     bool is_owned = false;
     bool is_binary = false;
-    bool is_text = false;
 
     const char* data() const { return is_owned ? owned.data() : view.data(); }
     size_t size() const { return is_owned ? owned.size() : view.size(); }
@@ -199,11 +197,6 @@ class PostgresStatement : public tables::Statement {
     std::vector<int> sizes;
     std::vector<int> formats;
     for (const Parameter& it : parameters_) {
-      if (it.is_text && it.view.find('\0') != std::string_view::npos) {
-        return absl::InvalidArgumentError(
-            "a name holds a zero byte, which no text of PostgreSQL has; leave "
-            "it out");
-      }
       const bool is_null = it.data() == nullptr && !it.is_binary;
       values.push_back(is_null ? nullptr : it.size() == 0 ? "" : it.data());
       sizes.push_back(static_cast<int>(it.size()));

@@ -61,6 +61,7 @@ TEST_F(PostgresDatabaseTest, ATextWithAZeroByteIsTheCallersFault) {
   const absl::Status status = read(std::string_view("a\0b", 3));
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("zero byte"));
+  EXPECT_TRUE(absl::IsInvalidArgument(read("\xff")));
   EXPECT_TRUE(read("ab").ok());
 }
 
