@@ -88,7 +88,7 @@ ROWS = [
     fault("imports-take-forged-rows",
           "One forged row of a file keeps the sound ones out.",
           "profiledb/upkeep/exchange.cc",
-          "  RETURN_IF_ERROR(CheckRow(entry.result));\n", "",
+          "  RETURN_IF_ERROR(CheckHandedIn(entry.result));\n", "",
           "profiledb_upkeep_test", "ExchangeTest.*"),
     fault("gc-takes-what-is-needed",
           "A plan that was to be kept is measured for hours once more.",
