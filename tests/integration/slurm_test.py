@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 import slurm_cluster
@@ -74,7 +75,11 @@ class SlurmTest(unittest.TestCase):
         return json.loads((self.folder / name).read_text())
 
     def expect_nothing_left(self) -> None:
-        self.assertEqual(self.slurm.run(["squeue", "--noheader"]).stdout, "")
+        # Slurm goes on completing a job whose processes have ended.
+        end = time.monotonic() + 60
+        while self.slurm.run(["squeue", "--noheader"]).stdout:
+            self.assertLess(time.monotonic(), end, "a job is left")
+            time.sleep(0.2)
         self.assertEqual(slurm_cluster.find_processes("meshwright-"), [])
         self.assertEqual(list(self.folder.glob(".meshwright-*")), [])
 
