@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 import unittest
 
 import slurm_cluster
@@ -76,10 +75,9 @@ class SlurmTest(unittest.TestCase):
 
     def expect_nothing_left(self) -> None:
         # Slurm goes on completing a job whose processes have ended.
-        end = time.monotonic() + 60
-        while self.slurm.run(["squeue", "--noheader"]).stdout:
-            self.assertLess(time.monotonic(), end, "a job is left")
-            time.sleep(0.2)
+        self.slurm.wait_until(
+            lambda: not self.slurm.run(["squeue", "--noheader"]).stdout,
+            "the end of the last job")
         self.assertEqual(slurm_cluster.find_processes("meshwright-"), [])
         self.assertEqual(list(self.folder.glob(".meshwright-*")), [])
 
