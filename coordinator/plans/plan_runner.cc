@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/failpoint.h"
@@ -19,13 +18,12 @@
 #include "profiledb/store/away.h"
 #include "profiledb/store/plan_pages.h"
 #include "profiledb/store/plan_updates.h"
+#include "profiledb/store/text.h"
 
 namespace meshwright::plans {
 namespace {
 
 constexpr int kMaxPriority = 100;
-constexpr size_t kMaxNameBytes = 1024;
-
 // Why a plan waits for devices, until another reason is told.
 constexpr absl::Duration kReasonStands = absl::Seconds(10);
 
@@ -65,13 +63,12 @@ std::string NameDevice(const v1::DeviceRecord& device) {
 
 // Names are shown in tables and logs and stand in indices of the store.
 absl::Status CheckName(absl::string_view what, absl::string_view name) {
-  const bool is_text = std::none_of(
-      name.begin(), name.end(),
-      [](unsigned char byte) { return absl::ascii_iscntrl(byte); });
-  if (is_text && name.size() <= kMaxNameBytes) return absl::OkStatus();
+  constexpr size_t kMost = store::kMaximumTextBytes;
+  const bool is_line = store::IsOneLine({name.data(), name.size()});
+  if (is_line && name.size() <= kMost) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "a plan's ", what, is_text ? " is longer than " : " holds ",
-      is_text ? absl::StrCat(kMaxNameBytes, " bytes") : "control characters",
+      "a plan's ", what, is_line ? " is longer than " : " holds ",
+      is_line ? absl::StrCat(kMost, " bytes") : "control characters",
       "; give a short text of one line"));
 }
 

@@ -1,13 +1,11 @@
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/fingerprint.h"
@@ -20,12 +18,11 @@
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/worker_protocol.h"
+#include "profiledb/store/text.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::service {
 namespace {
-
-constexpr size_t kMaxNameBytes = 1024;
 
 // One attached worker. gRPC calls OnReadDone one at a time; the queue calls
 // the port from any thread. It holds itself until gRPC is done with it; the
@@ -200,13 +197,10 @@ class WorkerStream
     }
     for (const std::string* name : {&hello.worker_id(), &hello.host(),
                                     &hello.platform(), &hello.device_kind()}) {
-      if (name->size() > kMaxNameBytes ||
-          std::any_of(name->begin(), name->end(), [](unsigned char byte) {
-            return absl::ascii_iscntrl(byte);
-          })) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("a worker's names are texts of one line and at most ",
-                         kMaxNameBytes, " bytes; give it another with --name"));
+      if (name->size() > store::kMaximumTextBytes || !store::IsOneLine(*name)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "a worker's names are texts of one line and at most ",
+            store::kMaximumTextBytes, " bytes; give it another with --name"));
       }
     }
     jobs::WorkerDescription description;

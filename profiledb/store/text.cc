@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 
 namespace meshwright::store {
@@ -56,6 +57,12 @@ std::string MendText(std::string_view text) {
     text.remove_prefix(std::max<size_t>(size, 1));
   }
   return mended;
+}
+
+bool IsOneLine(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](unsigned char byte) {
+    return absl::ascii_iscntrl(byte);
+  });
 }
 
 std::string CleanText(std::string_view text) {

@@ -1,4 +1,5 @@
-// IsText, CleanText, MendText: texts that every database and message takes.
+// IsText, IsOneLine, CleanText, MendText: texts that every database and message
+// takes.
 //
 // Concept: a text of PostgreSQL is UTF-8 without NUL, and one of a message is
 // UTF-8. What peers say of themselves and what processes print need not be.
@@ -16,6 +17,10 @@ inline constexpr size_t kMaximumTextBytes = 1024;
 
 // Whether it is UTF-8 without NUL.
 bool IsText(std::string_view text);
+
+// Whether it has no control character of ASCII: what names in tables, logs and
+// indices must be.
+bool IsOneLine(std::string_view text);
 
 // Such a text of at most kMaximumTextBytes: cut where it is longer, with its
 // bytes escaped where it is none.

@@ -12,6 +12,17 @@ TEST(TextTest, ATextStaysAsItIs) {
   }
 }
 
+TEST(TextTest, ALineHasNoControlCharacters) {
+  for (const char* line : {"", "a b", "K\xc3\xb6ln"}) {
+    EXPECT_TRUE(IsOneLine(line)) << line;
+  }
+  for (const std::string_view none :
+       {std::string_view("a\0z", 3), std::string_view("a\n"),
+        std::string_view("\x1b[2J"), std::string_view("\x7f")}) {
+    EXPECT_FALSE(IsOneLine(none));
+  }
+}
+
 TEST(TextTest, WhatIsNoneIsEscaped) {
   EXPECT_EQ(CleanText("a\xff"), "a\\xff");
   EXPECT_EQ(CleanText(std::string_view("a\0z", 3)), "a\\x00z");
