@@ -67,7 +67,7 @@ class PlanWatch : public Reactor {
   // Finds the plan, which may wait for the disk, and streams its updates after
   // number `after`, as long as the caller may have them. Call once; both
   // functions are called on `calls`.
-  void Begin(std::function<absl::StatusOr<store::PlanId>()> find,
+  void Begin(std::function<absl::StatusOr<v1::PlanRecord>()> find,
              std::function<absl::Status()> may_go_on, int64_t after) {
     {
       base::MutexLock lock(&mutex_);
@@ -116,26 +116,23 @@ class PlanWatch : public Reactor {
  private:
   static constexpr int kReadAtOnce = 64;
 
-  void Open(const absl::StatusOr<store::PlanId>& plan) {
-    if (!plan.ok()) {
-      base::MutexLock lock(&mutex_);
-      End(plan.status());
-      return;
-    }
-    int64_t last = 0;
+  void Open(const absl::StatusOr<v1::PlanRecord>& record) {
+    const absl::StatusOr<store::PlanId> plan =
+        record.ok() ? store::ParsePlanId(record->id())
+                    : absl::StatusOr<store::PlanId>(record.status());
     {
       base::MutexLock lock(&mutex_);
+      if (!plan.ok()) {
+        End(plan.status());
+        return;
+      }
       plan_ = *plan;
-      last = last_;
-    }
-    // A client that saw the last update and not that the call ended asks again;
-    // no news would ever wake it.
-    const auto record = runner_->plans().Get(*plan);
-    if (record.ok() && store::HasEnded(record->state()) &&
-        record->sequence() <= last) {
-      base::MutexLock lock(&mutex_);
-      End(absl::OkStatus());
-      return;
+      // A client that saw the last update and not that the call ended asks
+      // again; no news would ever wake it.
+      if (store::HasEnded(record->state()) && record->sequence() <= last_) {
+        End(absl::OkStatus());
+        return;
+      }
     }
     // Not under the lock, which the feed's own lock comes before.
     const plans::SubscriptionId subscription =

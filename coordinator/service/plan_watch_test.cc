@@ -43,7 +43,7 @@ TEST(PlanWatchTest, OfAPlanThatEndedNothingFollowsTheLastUpdate) {
     auto watch = Watch::Make(&runner, &calls, [](v1::PlanUpdate&& update) {
       return Watch::Translated{.events = {std::move(update)}};
     });
-    watch->Begin([id] { return absl::StatusOr<store::PlanId>(id); },
+    watch->Begin([&plans, id] { return plans.Get(id); },
                  [] { return absl::OkStatus(); }, after);
     calls.AwaitIdle(absl::InfiniteDuration());
     return watch;

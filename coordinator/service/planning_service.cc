@@ -52,7 +52,8 @@ class PlanningService : public v1::Planning::CallbackService {
         DescribeCall(*context, "/meshwright.v1.Planning/MakePlan");
     watch->Begin(
         [this, request, may_hold = slot.status(), call,
-         trace = FindTraceparent(*context)]() -> absl::StatusOr<store::PlanId> {
+         trace =
+             FindTraceparent(*context)]() -> absl::StatusOr<v1::PlanRecord> {
           RETURN_IF_ERROR(may_hold);
           ASSIGN_OR_RETURN(const security::Caller caller,
                            context_.guard->Identify(call));
@@ -63,11 +64,10 @@ class PlanningService : public v1::Planning::CallbackService {
               SubmitAs(caller, call.peer, submission);
           audit::AuditedChange deed(*context_.guard, context_.name, call,
                                     caller.id);
-          const absl::StatusOr<v1::PlanRecord> record = context_.runner->Submit(
+          absl::StatusOr<v1::PlanRecord> record = context_.runner->Submit(
               named, trace, FindPlanQuota(*context_.guard, named));
           deed.Record(record.status(), record.ok() ? record->id() : "");
-          RETURN_IF_ERROR(record.status());
-          return store::ParsePlanId(record->id());
+          return record;
         },
         [guard = context_.guard, call] { return guard->MayGoOn(call); },
         /*after=*/0);

@@ -205,11 +205,9 @@ class PlansService : public v1::Plans::CallbackService {
     const security::Call call = DescribeCall(*context, kWatchPath);
     watch->Begin(
         [this, request, may_hold = slot.status(),
-         call]() -> absl::StatusOr<store::PlanId> {
+         call]() -> absl::StatusOr<v1::PlanRecord> {
           RETURN_IF_ERROR(may_hold);
-          ASSIGN_OR_RETURN(const v1::PlanRecord plan,
-                           FindPlan(call, request->id()));
-          return store::ParsePlanId(plan.id());
+          return FindPlan(call, request->id());
         },
         [guard = guard_, call] { return guard->MayGoOn(call); },
         request->after());
