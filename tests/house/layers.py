@@ -269,8 +269,9 @@ LAYERS = {
     "worker/comm/transport": ("base", "worker/comm/protocol"),
     "worker/collect": ("base", "proto/hlo", "proto/v1", "worker/pjrt"),
     "worker/detect": (
-        "base", "planner/cluster", "worker/comm/transport", "worker/devices",
-        "worker/pjrt", "worker/runner"),
+        "base", "planner/cluster", "worker/comm/protocol",
+        "worker/comm/transport", "worker/devices", "worker/pjrt",
+        "worker/runner"),
     "worker/devices": ("base", "proto/v1"),
     "worker/pjrt": ("base", "proto/hlo", "proto/v1"),
     "worker/pjrt/testing": ("proto/hlo",),

@@ -10,10 +10,10 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "worker/comm/protocol/address.h"
 
 namespace meshwright::worker::detect {
 namespace {
@@ -33,11 +33,7 @@ absl::StatusOr<int> FindSelf(const std::vector<TcpHost>& hosts,
           "host \"", hosts[i].name, "\" stands twice; name each host once"));
     }
     const std::string& address = hosts[i].address;
-    const size_t colon = address.rfind(':');
-    int port = 0;
-    if (colon == std::string::npos ||
-        !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 1 ||
-        port > 65535) {
+    if (!comm::FindPort(address).has_value()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "host \"", hosts[i].name, "\" has the address \"", address,
           "\", which is not HOST:PORT with a port of 1 to 65535"));

@@ -5,10 +5,10 @@
 #include <limits>
 #include <set>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "worker/comm/protocol/address.h"
 
 namespace meshwright::worker::comm {
 namespace {
@@ -34,11 +34,8 @@ absl::Status ValidateHosts(const Plan& plan) {
     if (!ids.insert(host.id).second) {
       return Invalid("host ", host.id, " stands twice among the hosts");
     }
-    const size_t colon = host.address.rfind(':');
-    int port = 0;
-    if (colon == std::string::npos || colon == 0 ||
-        !absl::SimpleAtoi(host.address.substr(colon + 1), &port) || port < 1 ||
-        port > 65535) {
+    const bool has_name = host.address.rfind(':') != 0;
+    if (!has_name || !FindPort(host.address).has_value()) {
       return Invalid("host ", host.id, " has the address \"", host.address,
                      "\", which is not HOST:PORT with a port of 1 to 65535");
     }
