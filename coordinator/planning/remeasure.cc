@@ -316,8 +316,9 @@ void AddQuality(const Programs& programs, const MeasuredStep& step,
     // Also where each measurement is good and they lie too far apart.
     plan.set_quality(std::max({plan.quality(), it.quality(), v1::NOISY}));
     reasons.insert(it.noise().begin(), it.noise().end());
-    if (estimation::IsOfSlowPeriod(fastest, it))
+    if (estimation::IsOfSlowPeriod(fastest, it)) {
       reasons.insert(v1::SLOW_PERIOD);
+    }
   }
   plan.mutable_noise()->Assign(reasons.begin(), reasons.end());
 }

@@ -54,7 +54,7 @@ bool Fuses(Opcode opcode) {
   }
 }
 
-// The dimensions that are split or not: those of more than one element.
+// Those of more than one element.
 int64_t CountDims(const ir::Shape& shape) {
   return std::count_if(shape.dims.begin(), shape.dims.end(),
                        [](int64_t size) { return size > 1; });
@@ -126,8 +126,9 @@ BackwardReads::Read BackwardReads::FindRead(int user) const {
   if (ir::IsLayout(opcode) && Fuses(opcode)) {
     return forward || own.whole ? own : Read{.fused = true};
   }
-  if (!forward)
+  if (!forward) {
     return Fuses(opcode) ? Read{.fused = true} : Read{.whole = true};
+  }
   if (opcode == Opcode::kBroadcast) return {.fused = own.whole || own.fused};
   return {.fused = repeats_[twin] && own.fused};
 }

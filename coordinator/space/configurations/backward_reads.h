@@ -12,7 +12,7 @@
 // Shapes: one entry per value of the graph.
 // Source: XLA's instruction fusion: what is not expensive and effectively at
 // most unary may be fused into some readers only.
-// Threads: const; the view outlives it.
+// Threads and ownership: const; analysis and graph outlive it.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_BACKWARD_READS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_BACKWARD_READS_H_
 
