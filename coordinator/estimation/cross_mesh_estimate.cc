@@ -135,9 +135,14 @@ v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
   scaled.set_compute_ns(scaled.minimum_ns() - scaled.communication_ns());
   scaled.set_estimate_error_ns(
       std::max<int64_t>(1, RoundTime(spread + uncertainty)));
-  scaled.mutable_memory()->set_temporary_bytes(
-      std::llround(static_cast<double>(measured.memory().temporary_bytes()) *
-                   DivideOrOne(to.bytes, from.bytes)));
+  const auto scale_bytes = [&](int64_t bytes) {
+    return std::llround(static_cast<double>(bytes) *
+                        DivideOrOne(to.bytes, from.bytes));
+  };
+  v1::DeviceMemory& memory = *scaled.mutable_memory();
+  memory.set_temporary_bytes(scale_bytes(measured.memory().temporary_bytes()));
+  memory.set_argument_copy_bytes(
+      scale_bytes(measured.memory().argument_copy_bytes()));
   return scaled;
 }
 

@@ -66,11 +66,10 @@ std::optional<problem::Config> FindMeasuredCost(
   config.time = ToCost(std::max(
       nanoseconds, static_cast<double>(store::GetTimeNs(measurement))));
   config.noise = noise.Around(config.time);
-  // Copies of weights are there from the front of the step, as what is saved.
-  const int64_t copied = measurement.memory().argument_copy_bytes();
-  config.saved_bytes += copied;
+  // Copies of weights are there throughout (FindArgumentCopyBytes).
   const int64_t temporary =
-      std::max<int64_t>(0, measurement.memory().temporary_bytes() - copied);
+      std::max<int64_t>(0, measurement.memory().temporary_bytes() -
+                               measurement.memory().argument_copy_bytes());
   int64_t kept = configuration.saved_bytes - configuration.given_bytes -
                  configuration.crossing_bytes;
   // The program keeps what it saves inside among its temporaries: where they
@@ -82,7 +81,8 @@ std::optional<problem::Config> FindMeasuredCost(
     kept -= computed_again;
     config.saved_bytes -= computed_again;
   }
-  config.transient_bytes = std::max<int64_t>(0, temporary - kept);
+  config.transient_bytes =
+      std::max<int64_t>(0, temporary - kept - configuration.base_bytes);
   return config;
 }
 
@@ -92,6 +92,15 @@ std::optional<problem::Config> FindMeasuredMainCost(
   space::Configuration main = configuration;
   main.corrections.clear();
   return FindMeasuredCost(space, main, results);
+}
+
+int64_t FindArgumentCopyBytes(const space::ProfileSpace& space,
+                              const space::Configuration& configuration,
+                              const store::Results& results) {
+  if (!configuration.program.has_value()) return 0;
+  const v1::ProfileResult* row =
+      FindMeasuredRow(space, results, *configuration.program);
+  return row == nullptr ? 0 : row->measurement().memory().argument_copy_bytes();
 }
 
 int64_t FindReducedBytes(const space::ProfileSpace& space,

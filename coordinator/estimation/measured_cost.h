@@ -41,6 +41,12 @@ std::optional<problem::Config> FindMeasuredMainCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results);
 
+// Bytes of the arguments that its program copies before it writes over them. In
+// a step they are there from its front on, whichever segment reads them.
+int64_t FindArgumentCopyBytes(const space::ProfileSpace& space,
+                              const space::Configuration& configuration,
+                              const store::Results& results);
+
 // Bytes of the largest all-reduce of its program, which is that of its
 // gradients where it has one; 0 if it was not measured.
 int64_t FindReducedBytes(const space::ProfileSpace& space,

@@ -25,14 +25,15 @@ class MeasuredCostTest : public testing::Test {
         temporary_bytes);
     row.mutable_measurement()->mutable_memory()->set_argument_copy_bytes(
         copy_bytes);
-    const auto cost =
-        FindMeasuredCost(space_, configuration_, {{"layer", row}});
+    results_ = {{"layer", row}};
+    const auto cost = FindMeasuredCost(space_, configuration_, results_);
     EXPECT_TRUE(cost.has_value());
     return *cost;
   }
 
   space::ProfileSpace space_;
   space::Configuration configuration_;
+  store::Results results_;
 };
 
 TEST_F(MeasuredCostTest, WhatIsNotSavedOfTheTemporariesIsTransient) {
@@ -50,10 +51,19 @@ TEST_F(MeasuredCostTest, WhatCrossesIsNoneOfTheTemporaries) {
   EXPECT_EQ(Cost(15).saved_bytes, 65);
 }
 
-TEST_F(MeasuredCostTest, CopiesOfArgumentsStayAsWhatIsSaved) {
+TEST_F(MeasuredCostTest, CopiesOfArgumentsAreNotTransient) {
   const problem::Config cost = Cost(90, 15);
-  EXPECT_EQ(cost.saved_bytes, 85);
+  EXPECT_EQ(cost.persistent_bytes, 1000);
+  EXPECT_EQ(cost.saved_bytes, 70);
   EXPECT_EQ(cost.transient_bytes, 25);
+  EXPECT_EQ(FindArgumentCopyBytes(space_, configuration_, results_), 15);
+}
+
+TEST_F(MeasuredCostTest, ZerosThatStayAreNotTransient) {
+  configuration_.base_bytes = 10;
+  const problem::Config cost = Cost(90);
+  EXPECT_EQ(cost.persistent_bytes, 1000);
+  EXPECT_EQ(cost.transient_bytes, 30);
 }
 
 TEST_F(MeasuredCostTest, SumsOverTripsLiveThroughTheStep) {

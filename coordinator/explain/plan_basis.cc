@@ -81,14 +81,15 @@ std::vector<SegmentBasis> DescribeSegments(const planning::MeasuredStep& step,
     const formulation::SegmentRun& run = step.measured.runs[n];
     for (int copy = 0; copy < run.count; ++copy) {
       const SegmentIndex segment(run.first_segment + copy);
-      const problem::Config& config =
-          problem.types[problem.nodes[n].type].configs[nodes[n][copy]];
+      const int type = problem.nodes[n].type;
+      const int state = nodes[n][copy];
+      const problem::Config& config = problem.types[type].configs[state];
       SegmentBasis& it = segments[segment];
       it = SplitSegment(splits.Estimate(
           {step.analysis.type_of_segment[segment], choice[segment]}));
       it.persistent_bytes = config.persistent_bytes;
       it.saved_bytes = config.saved_bytes;
-      it.transient_bytes = config.transient_bytes;
+      it.transient_bytes = step.measured.timeline[type][state].transient;
     }
   }
   return segments;

@@ -119,8 +119,9 @@ absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
     }
     return plan;
   }
-  ASSIGN_OR_RETURN(answer.lower_bound,
-                   BoundWithNotReached(step, answer.lower_bound));
+  ASSIGN_OR_RETURN(
+      answer.lower_bound,
+      BoundWithNotReached(step, found.sum_limit_bytes, answer.lower_bound));
   plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
   const search::Plan fastest = *answer.plan;
   // Errors of estimates are correlated: ties are not known.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "coordinator/problem/peak_timeline.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr int kMaxSearches = 4;
 
-// The plan of least memory where the sum of no plan is within the limit.
+// The plan whose sum is the least where no plan's is within the limit.
 absl::StatusOr<search::Answer> SearchAtAll(problem::PlanProblem& problem,
                                            const search::Options& options) {
   ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem, options));
@@ -20,6 +21,20 @@ absl::StatusOr<search::Answer> SearchAtAll(problem::PlanProblem& problem,
   }
   problem.memory_limit_bytes = answer.least_memory_bytes;
   return search::Solve(problem, options);
+}
+
+// No plan's sum is less than its peak then.
+problem::PlanProblem CountGradients(
+    const formulation::MeasuredProblem& measured) {
+  problem::PlanProblem problem = measured.problem;
+  for (size_t t = 0; t < problem.types.size(); ++t) {
+    std::vector<problem::Config>& configs = problem.types[t].configs;
+    for (size_t c = 0; c < configs.size(); ++c) {
+      configs[c].saved_bytes =
+          std::max(configs[c].saved_bytes, 2 * measured.timeline[t][c].reduced);
+    }
+  }
+  return problem;
 }
 
 }  // namespace
@@ -60,6 +75,20 @@ absl::StatusOr<WithinMemory> SearchWithinMemory(
     }
     problem.memory_limit_bytes = next;
     ASSIGN_OR_RETURN(answer, search::Solve(problem, options));
+  }
+  if (best.answer.plan.has_value() || !limit.has_value()) return best;
+  // What the gradients of the plans found need is beside their sums.
+  problem = CountGradients(measured);
+  ASSIGN_OR_RETURN(answer, SearchAtAll(problem, options));
+  if (!answer.plan.has_value()) return best;
+  search::Plan& least = *answer.plan;
+  least.peak_bytes = formulation::FindPeakBytes(measured, least.choice);
+  best.answer.least_memory_bytes =
+      std::min(least.peak_bytes,
+               best.answer.least_memory_bytes.value_or(least.peak_bytes));
+  if (least.peak_bytes <= *limit) {
+    best.answer.plan = least;
+    best.sum_limit_bytes = limit;
   }
   return best;
 }

@@ -27,7 +27,7 @@ formulation::MeasuredProblem MakeStep(int64_t limit) {
       {"second", {MakeConfig(10, 50, 10)}}};
   step.problem.nodes = {{.type = 0}, {.type = 1}};
   step.problem.memory_limit_bytes = limit;
-  step.reduced_bytes = {{0, 0}, {0}};
+  step.timeline = {{{90, 0}, {40, 0}}, {{10, 0}}};
   return step;
 }
 
@@ -48,7 +48,7 @@ TEST(SearchWithinMemoryTest, WhereNoneFitsTheLeastMemoryIsAPeak) {
 
 TEST(SearchWithinMemoryTest, ALimitBelowWhatTheSumMissesFitsNone) {
   formulation::MeasuredProblem step = MakeStep(1);
-  step.reduced_bytes = {{90, 90}, {0}};
+  step.timeline = {{{90, 90}, {40, 90}}, {{10, 0}}};
   const auto found = SearchWithinMemory(step);
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_FALSE(found->answer.plan.has_value());
@@ -66,12 +66,28 @@ TEST(SearchWithinMemoryTest, RaisesTheLimitOfTheSum) {
 
 TEST(SearchWithinMemoryTest, LowersTheLimitWhereTheSumIsLessThanThePeak) {
   formulation::MeasuredProblem step = MakeStep(175);
-  step.reduced_bytes = {{90, 10}, {0}};
+  step.timeline = {{{90, 90}, {40, 10}}, {{10, 0}}};
   const auto found = SearchWithinMemory(step);
   ASSERT_TRUE(found.ok()) << found.status();
   ASSERT_TRUE(found->answer.plan.has_value());
   EXPECT_EQ(found->answer.plan->time, Picoseconds(40));
   EXPECT_EQ(found->answer.plan->peak_bytes, 80);
+}
+
+// The fast plan has the least sum, and gradients that do not fit.
+TEST(SearchWithinMemoryTest, FindsAPlanOfASmallerPeakAndALargerSum) {
+  formulation::MeasuredProblem step;
+  step.problem.types = {
+      {"first", {MakeConfig(10, 20, 0), MakeConfig(30, 50, 0)}},
+      {"second", {MakeConfig(10, 50, 10)}}};
+  step.problem.nodes = {{.type = 0}, {.type = 1}};
+  step.problem.memory_limit_bytes = 115;
+  step.timeline = {{{0, 60}, {0, 0}}, {{10, 0}}};
+  const auto found = SearchWithinMemory(step);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_TRUE(found->answer.plan.has_value());
+  EXPECT_EQ(found->answer.plan->time, Picoseconds(40));
+  EXPECT_EQ(found->answer.plan->peak_bytes, 110);
 }
 
 TEST(SearchWithinMemoryTest, NoPlanIsSlowerThanTheSumsAndEveryPlanFits) {
@@ -87,7 +103,10 @@ TEST(SearchWithinMemoryTest, NoPlanIsSlowerThanTheSumsAndEveryPlanFits) {
       }
       step.problem.nodes.push_back({.type = n});
       step.problem.types.push_back({"segment", configs});
-      step.reduced_bytes.emplace_back(configs.size(), 0);
+      auto& timeline = step.timeline.emplace_back();
+      for (const Config& it : configs) {
+        timeline.push_back({.transient = it.transient_bytes});
+      }
     }
     const int64_t limit = 100 + 2 * draw();
     step.problem.memory_limit_bytes = limit;

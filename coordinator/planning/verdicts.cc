@@ -79,13 +79,13 @@ void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
 }
 
 absl::StatusOr<problem::Picoseconds> BoundWithNotReached(
-    const MeasuredStep& step, problem::Picoseconds bound) {
+    const MeasuredStep& step, std::optional<int64_t> sum_limit_bytes,
+    problem::Picoseconds bound) {
   if (step.low_ends.empty()) return bound;
   ASSIGN_OR_RETURN(
       const formulation::MeasuredProblem wider,
       formulation::BuildProblem(step.analysis, step.space, step.results,
-                                step.measured.problem.memory_limit_bytes,
-                                step.low_ends));
+                                sum_limit_bytes, step.low_ends));
   ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(wider.problem));
   // Nothing fits: the search has no bound to give.
   if (!answer.plan.has_value()) return bound;

@@ -13,6 +13,9 @@
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_VERDICTS_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_VERDICTS_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "coordinator/planning/measured_step.h"
 #include "coordinator/selection/selection.h"
@@ -23,9 +26,10 @@ namespace meshwright::planning {
 void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step);
 
 // No plan is faster than that, unless an estimate is off by more than its
-// margin; `bound` is that of the measured problem.
+// margin; `bound` is that of the measured problem, searched within that limit.
 absl::StatusOr<problem::Picoseconds> BoundWithNotReached(
-    const MeasuredStep& step, problem::Picoseconds bound);
+    const MeasuredStep& step, std::optional<int64_t> sum_limit_bytes,
+    problem::Picoseconds bound);
 
 }  // namespace meshwright::planning
 

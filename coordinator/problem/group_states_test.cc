@@ -103,7 +103,8 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
       row.mutable_measurement()->mutable_memory()->set_temporary_bytes(
           base::Mix(GetParam(), key) % (8 << 20));
     }
-    measured_ = *BuildProblem(*analysis_, space_, results_, std::nullopt);
+    measured_ = *BuildProblem(*analysis_, space_, results_, std::nullopt, {},
+                              {.parts = true});
   }
 
   void Build() {
@@ -177,10 +178,6 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
       int64_t live =
           estimation::FindMeasuredCost(space_, At(choice, s), results_)
               ->transient_bytes;
-      if (s == 0) {  // the prologue's is there throughout
-        cost.peak_bytes += live;
-        continue;
-      }
       for (const auto& [member, bytes] : rematerialized) live += bytes;
       max_live = std::max(max_live, live);
     }

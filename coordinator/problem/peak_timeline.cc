@@ -16,8 +16,9 @@ int64_t FindPeakBytes(const MeasuredProblem& measured,
     for (const int c : choice[n]) {
       persistent += configs[c].persistent_bytes;
       saved += configs[c].saved_bytes;
-      reduced += measured.reduced_bytes[type][c];
-      fullest = std::max(fullest, saved + configs[c].transient_bytes);
+      const TimelineBytes& bytes = measured.timeline[type][c];
+      reduced += bytes.reduced;
+      fullest = std::max(fullest, saved + bytes.transient);
     }
   }
   return persistent + std::max(fullest, 2 * reduced);

@@ -21,7 +21,7 @@ MeasuredProblem MakeStep(const std::vector<Config>& segments) {
     const int type = static_cast<int>(step.problem.types.size());
     step.problem.nodes.push_back({.type = type});
     step.problem.types.push_back({.name = "segment", .configs = {it}});
-    step.reduced_bytes.push_back({0});
+    step.timeline.push_back({{.transient = it.transient_bytes}});
   }
   return step;
 }
@@ -49,16 +49,17 @@ TEST(PeakTimelineTest, CopiesOfANodeComeOneAfterTheOther) {
   MeasuredProblem step = MakeStep({Bytes(1, 10, 0)});
   step.problem.nodes[0].repeat = 3;
   step.problem.types[0].configs.push_back(Bytes(1, 5, 40));
-  step.reduced_bytes[0].push_back(0);
+  step.timeline[0].push_back({.transient = 40});
   EXPECT_EQ(FindPeakBytes(step, {{1, 0, 0}}), 3 + 45);
   EXPECT_EQ(FindPeakBytes(step, {{0, 0, 1}}), 3 + 65);
 }
 
 TEST(PeakTimelineTest, TheMergedAllReduceHoldsAllGradientsTwice) {
   MeasuredProblem step = MakeStep({Bytes(100, 20, 90), Bytes(200, 50, 3)});
-  step.reduced_bytes = {{30}, {20}};
+  step.timeline[0][0].reduced = 30;
+  step.timeline[1][0].reduced = 20;
   EXPECT_EQ(FindPeakBytes(step, {{0}, {0}}), 410);
-  step.reduced_bytes = {{30}, {40}};
+  step.timeline[1][0].reduced = 40;
   EXPECT_EQ(FindPeakBytes(step, {{0}, {0}}), 440);
 }
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/estimation/measured_cost.h"
 #include "coordinator/estimation/segment_tables.h"
 #include "coordinator/problem/group_states.h"
+#include "planner/problem/duration.h"
 
 namespace meshwright::formulation {
 namespace {
@@ -37,6 +40,7 @@ class ProblemBuilder {
       }
     }
     AddNodes();
+    if (!options_.parts) TightenTransients();
     AddEdges();
     KeepGroupsInRuns();
     return std::move(out_);
@@ -67,20 +71,18 @@ class ProblemBuilder {
             : 0;
     std::vector<int>& usable = out_.usable.emplace_back();
     std::vector<int>& positions = out_.positions.emplace_back();
-    std::vector<int64_t>& reduced = out_.reduced_bytes.emplace_back();
+    std::vector<TimelineBytes>& timeline = out_.timeline.emplace_back();
     for (const GroupState& state :
          ListGroupStates(configurations, known, max_members)) {
       problem::Config config = *costs[state.configuration];
       config.transient_bytes += CountGroupTransientBytes(
           configurations[state.configuration], state.position);
-      if (IsPrologue(type)) {
-        config.persistent_bytes += config.transient_bytes;
-        config.transient_bytes = 0;
-      }
       usable.push_back(state.configuration);
       positions.push_back(state.position);
-      reduced.push_back(estimation::FindReducedBytes(
-          space_, configurations[state.configuration], results_));
+      timeline.push_back(
+          {.transient = config.transient_bytes,
+           .reduced = estimation::FindReducedBytes(
+               space_, configurations[state.configuration], results_)});
       node_type.configs.push_back(config);
     }
     if (usable.empty()) {
@@ -93,21 +95,17 @@ class ProblemBuilder {
     return absl::OkStatus();
   }
 
-  // A step begins and ends with its first segment, so what that needs in
-  // between (the zeros that an embedding's gradient is added to) is there while
-  // all others run.
-  bool IsPrologue(SegmentTypeId type) const {
-    const std::vector<SegmentTypeId>& types = analysis_.type_of_segment;
-    return types.size() > 1 && types.front() == type &&
-           std::count(types.begin(), types.end(), type) == 1;
-  }
-
   std::optional<problem::Config> FindCost(SegmentTypeId type, int c) const {
     const space::Configuration& configuration =
         space_.types[type].configurations[c];
     std::optional<problem::Config> config =
         estimation::FindMeasuredCost(space_, configuration, results_);
     const auto estimate = estimates_.find({type, c});
+    // The passes of a part update nothing in place.
+    if (config.has_value() && !options_.parts) {
+      config->persistent_bytes +=
+          estimation::FindArgumentCopyBytes(space_, configuration, results_);
+    }
     if (config.has_value() || estimate == estimates_.end()) return config;
     config = estimation::KeepBytesOnly(configuration);
     config->time = estimate->second.time;
@@ -136,6 +134,34 @@ class ProblemBuilder {
       problem::Node& node = out_.problem.nodes.emplace_back();
       node.type = static_cast<int>(GetType(run.first_segment));
       node.repeat = run.count;
+    }
+  }
+
+  void TightenTransients() {
+    auto& types = out_.problem.types;
+    std::vector<int64_t> least_saved;
+    for (const problem::NodeType& type : types) {
+      const auto least =
+          std::min_element(type.configs.begin(), type.configs.end(),
+                           [](const auto& a, const auto& b) {
+                             return a.saved_bytes < b.saved_bytes;
+                           });
+      least_saved.push_back(least->saved_bytes);
+    }
+    std::vector<std::optional<int64_t>> behind(types.size());
+    int64_t saved = 0;
+    const auto& nodes = out_.problem.nodes;
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      if (!behind[node->type].has_value()) behind[node->type] = saved;
+      saved = problem::SaturatingAdd(
+          saved,
+          problem::SaturatingMultiply(least_saved[node->type], node->repeat));
+    }
+    for (size_t t = 0; t < types.size(); ++t) {
+      for (problem::Config& config : types[t].configs) {
+        config.transient_bytes = std::max<int64_t>(
+            0, config.transient_bytes - behind[t].value_or(0));
+      }
     }
   }
 

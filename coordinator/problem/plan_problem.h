@@ -5,7 +5,11 @@
 // resharding becomes the tables. A parameter that two segments share forbids
 // the pairs that would split it in two ways. Configurations in a group of
 // segments that recompute together are there once per position
-// (group_states.h). Shapes: `usable[t]` maps configurations of the problem to
+// (group_states.h).
+// The search adds the largest transient to all that is saved. Behind a segment
+// that runs nothing is saved yet, or any more, so that of its transient only
+// what is beyond the least that those save counts there.
+// Shapes: `usable[t]` maps configurations of the problem to
 // those of the space, `positions[t]` to where in their group they stand.
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_
@@ -24,19 +28,26 @@
 
 namespace meshwright::formulation {
 
+// Of a configuration, for the peak of a plan (peak_timeline.h).
+struct TimelineBytes {
+  int64_t transient = 0;
+  int64_t reduced = 0;  // of the gradients that are reduced
+};
+
 struct MeasuredProblem {
   problem::PlanProblem problem;
   std::vector<SegmentRun> runs;             // by node
   std::vector<std::vector<int>> usable;     // by type of the space
   std::vector<std::vector<int>> positions;  // likewise; 0: in no group, first
-  // Likewise: of the gradients that are reduced (peak_timeline.h).
-  std::vector<std::vector<int64_t>> reduced_bytes;
+  std::vector<std::vector<TimelineBytes>> timeline;  // likewise
 };
 
 // Parts that a problem may leave out.
 struct ProblemOptions {
   bool groups = true;
   bool links = true;  // parameters that segments of blocks share
+  // Parts of the step are planned alone: what is saved elsewhere is not there.
+  bool parts = false;
 };
 
 // Measured rows count; where there is none, the estimate, if any.

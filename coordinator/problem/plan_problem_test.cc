@@ -99,27 +99,6 @@ TEST_F(PlanProblemTest, EdgesGoByPosition) {
   EXPECT_EQ(ListTables(problem), expected);
 }
 
-// Temporaries of the first segment are there while all others run.
-TEST_F(PlanProblemTest, ThePrologueNeedsItsTemporariesThroughout) {
-  const problem::PlanProblem none = Build();
-  for (auto& [key, row] : results_) {
-    row.mutable_measurement()->mutable_memory()->set_temporary_bytes(int64_t{1}
-                                                                     << 40);
-  }
-  const problem::PlanProblem problem = Build();
-  ASSERT_EQ(problem.nodes.front().type, analysis_.type_of_segment.front());
-  for (int type = 0; type < static_cast<int>(problem.types.size()); ++type) {
-    const bool first = type == problem.nodes.front().type;
-    const auto& configs = problem.types[type].configs;
-    for (size_t c = 0; c < configs.size(); ++c) {
-      const problem::Config& before = none.types[type].configs[c];
-      EXPECT_EQ(configs[c].saved_bytes, before.saved_bytes);
-      EXPECT_EQ(configs[c].transient_bytes == 0, first);
-      EXPECT_EQ(configs[c].persistent_bytes > before.persistent_bytes, first);
-    }
-  }
-}
-
 TEST_F(PlanProblemTest, BoundariesBetweenTwoSegmentsAddUp) {
   const Tables once = ListTables(Build());
   const auto [pair, boundary] = space_.edges.front();

@@ -37,10 +37,10 @@ int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
 absl::StatusOr<formulation::MeasuredProblem> BuildStageProblem(
     const planning::MeasuredStep& step, int64_t own, int64_t micro_batches) {
   // Groups of segments would have to end at cuts.
-  ASSIGN_OR_RETURN(
-      formulation::MeasuredProblem measured,
-      formulation::BuildProblem(step.analysis, step.space, step.results,
-                                std::nullopt, {}, {.groups = false}));
+  ASSIGN_OR_RETURN(formulation::MeasuredProblem measured,
+                   formulation::BuildProblem(step.analysis, step.space,
+                                             step.results, std::nullopt, {},
+                                             {.groups = false, .parts = true}));
   auto& types = measured.problem.types;
   for (SegmentTypeId t; t < types.size(); ++t) {
     for (size_t i = 0; i < types[t].configs.size(); ++i) {

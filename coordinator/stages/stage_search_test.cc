@@ -59,7 +59,8 @@ TEST_F(StageSearchTest, TheWholeStepIsThePlan) {
   const auto run = PlanRun(search, 0, Segments(), 1);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ((*run)->time, answer->plan->time);
-  EXPECT_EQ((*run)->persistent_bytes + (*run)->saved_bytes,
+  // A backward pass alone is given all that the forward pass saved.
+  EXPECT_GE((*run)->persistent_bytes + (*run)->saved_bytes,
             answer->plan->peak_bytes);
 }
 

@@ -43,6 +43,8 @@ struct Configuration {
   std::vector<Correction> corrections;
   // State on one device, and what the step is given beside it.
   int64_t persistent_bytes = 0;
+  // Of these, zeros that its program makes, and adds gradients to.
+  int64_t base_bytes = 0;
   // Forward values the backward pass reads, and sums over trips.
   int64_t saved_bytes = 0;
   // Of these, what its program is given: the sums, and what it recomputes from.

@@ -32,6 +32,10 @@ class ByteCounter : segmenter::SegmentView {
     for (int i = 0; i < graph_.input_count; ++i) {
       if (IsGiven(i)) configuration_.persistent_bytes += OwnBytes(i);
     }
+    for (int i = 0; i < count_ && IsAlone(); ++i) {
+      if (IsBase(i)) configuration_.base_bytes += OwnBytes(i);
+    }
+    configuration_.persistent_bytes += configuration_.base_bytes;
     for (int i = 0; i < count_; ++i) {
       if (IsSumOverTrips(i)) configuration_.summed_bytes += OwnBytes(i);
     }
@@ -93,6 +97,26 @@ class ByteCounter : segmenter::SegmentView {
   }
   bool IsRearranged(int value) const {
     return !IsInput(value) && Rearranges(value);
+  }
+
+  // Whether the step has no other segment of the type. What several make alike
+  // the compiler makes once, and a copy when it is needed.
+  bool IsAlone() const {
+    const auto& types = analysis_.type_of_segment;
+    return std::count(types.begin(), types.end(), types[graph_.segment]) == 1;
+  }
+
+  // What the backward pass adds gradients to, one by one: the program makes it,
+  // and the compiler at the front of the step.
+  bool IsBase(int value) const {
+    if (At(value).opcode != ir::Opcode::kBroadcast || IsInput(value)) {
+      return false;
+    }
+    const auto& users = Users(value);
+    return std::any_of(users.begin(), users.end(), [&](int user) {
+      return !IsForward(user) && At(user).opcode == ir::Opcode::kScatter &&
+             Operands(user)[0] == value;
+    });
   }
 
   // A value that a loop looked through carries from trip to trip for the

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -25,7 +26,8 @@ TEST_P(SegmentMemoryTest, EveryArgumentIsCountedOnce) {
   }
   int64_t counted = 0;
   for (const segmenter::SegmentTypeId type : analysis->type_of_segment) {
-    counted += space.types[type].configurations[0].persistent_bytes;
+    const Configuration& it = space.types[type].configurations[0];
+    counted += it.persistent_bytes - it.base_bytes;
   }
   EXPECT_EQ(counted, expected);
 }
@@ -44,6 +46,30 @@ TEST_P(SegmentMemoryTest, WhatCrossesIsAPartOfWhatIsSaved) {
     }
   }
   EXPECT_GT(crossing, 0);
+}
+
+// The gradients of rows of an embedding are added to zeros of its size.
+TEST(BaseBytesTest, AreThoseOfTheEmbedding) {
+  const auto analysis = segmenter::AnalyzeSample("llama_2l", {1, 1});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  KeyContext context;
+  context.mesh = {1, 1};
+  const ProfileSpace space = BuildProfileSpace(*analysis, context);
+  const auto& first = space.types[analysis->type_of_segment[0]].configurations;
+  int64_t embedding = 0;
+  for (const auto& [argument, updated] : analysis->graphs[0].state) {
+    embedding = std::max(
+        embedding,
+        analysis->module.at(analysis->graphs[0].values[argument].origin)
+            .shape.byte_size());
+  }
+  EXPECT_GT(embedding, 0);
+  EXPECT_EQ(first[0].base_bytes, embedding);
+  for (const SegmentType& type : space.types) {
+    for (const Configuration& it : type.configurations) {
+      EXPECT_LE(it.base_bytes, it.persistent_bytes);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SegmentMemoryTest,
