@@ -18,7 +18,7 @@ namespace meshwright::store {
 namespace {
 
 // Of a file; nothing is to be made for a URL.
-absl::Status MakeFolder(const std::string& path) {
+absl::Status CheckFile(const std::string& path) {
   if (path.empty()) {
     return absl::InvalidArgumentError("the path of the store is empty");
   }
@@ -26,6 +26,14 @@ absl::Status MakeFolder(const std::string& path) {
   if (std::filesystem::is_directory(path, error)) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, " is a folder, not a store"));
+  }
+  // Of hard links SQLite knows nothing: each would have a log of its own.
+  if (std::filesystem::hard_link_count(path, error) > 1 && !error) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the store ", path,
+                     " has several hard links, and would be damaged through "
+                     "them; leave one, and make copies with \"meshwright "
+                     "store backup\""));
   }
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) {
@@ -58,7 +66,7 @@ absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
                      postgres::PostgresProfileStore::Open(path));
     return store;
   }
-  RETURN_IF_ERROR(MakeFolder(path));
+  RETURN_IF_ERROR(CheckFile(path));
   ASSIGN_OR_RETURN(std::unique_ptr<ProfileStore> store,
                    sqlite::SqliteProfileStore::Open(path));
   return store;
@@ -67,7 +75,7 @@ absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
 absl::StatusOr<std::unique_ptr<PlanStore>> OpenPlanStore(
     const std::string& path) {
   if (IsPostgresUrl(path)) return postgres::OpenPostgresPlanStore(path);
-  RETURN_IF_ERROR(MakeFolder(path));
+  RETURN_IF_ERROR(CheckFile(path));
   return sqlite::OpenSqlitePlanStore(path);
 }
 

@@ -4,8 +4,9 @@
 //
 // Errors: those of sqlite::SqliteProfileStore::Open and of
 // postgres::PostgresProfileStore::Open; kInvalidArgument for an empty path or a
-// folder in place of the file; kPermissionDenied or kResourceExhausted for a
-// folder that cannot be made. No message holds a password.
+// folder in place of the file; kFailedPrecondition for a file with several hard
+// links; kPermissionDenied or kResourceExhausted for a folder that cannot be
+// made. No message holds a password.
 #ifndef MESHWRIGHT_PROFILEDB_OPEN_H_
 #define MESHWRIGHT_PROFILEDB_OPEN_H_
 

@@ -38,6 +38,24 @@ TEST(OpenTest, AStoreHasOneCoordinatorUnderAllItsNames) {
   }
 }
 
+TEST(OpenTest, AStoreWithSeveralHardLinksIsNotOpened) {
+  const std::string root =
+      absl::StrCat(testing::TempDir(), "/linked_test_", getpid());
+  std::filesystem::remove_all(root);
+  ASSERT_TRUE(OpenProfileStore(root + "/profiles.db").ok());
+  std::filesystem::create_hard_link(root + "/profiles.db", root + "/b.db");
+  for (const char* const name : {"/profiles.db", "/b.db"}) {
+    EXPECT_EQ(OpenProfileStore(root + name).status().code(),
+              absl::StatusCode::kFailedPrecondition)
+        << name;
+    EXPECT_EQ(OpenPlanStore(root + name).status().code(),
+              absl::StatusCode::kFailedPrecondition)
+        << name;
+  }
+  std::filesystem::remove(root + "/b.db");
+  EXPECT_TRUE(OpenProfileStore(root + "/profiles.db").ok());
+}
+
 TEST(OpenTest, SaysWhatIsWrongWithAPath) {
   EXPECT_EQ(OpenProfileStore("").status().code(),
             absl::StatusCode::kInvalidArgument);
