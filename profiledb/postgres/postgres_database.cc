@@ -325,7 +325,13 @@ absl::Status PostgresDatabase::Failure(const pg_result* result) {
 }
 
 absl::Status PostgresDatabase::Execute(const std::string& sql) {
-  return Await(PQsendQuery(connection_.get(), sql.c_str()), nullptr);
+  pg_result* sent = nullptr;
+  RETURN_IF_ERROR(Await(PQsendQuery(connection_.get(), sql.c_str()), &sent));
+  const Result result(sent);
+  // A transaction in which a statement failed is undone, and no error.
+  if (sql != "COMMIT" || std::string_view(PQcmdStatus(sent)) == sql) return {};
+  return absl::InternalError(absl::StrCat(
+      "the store ", name_, " undid a transaction in which a statement failed"));
 }
 
 absl::StatusOr<std::unique_ptr<tables::Statement>> PostgresDatabase::Prepare(

@@ -58,6 +58,7 @@ absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(
   std::vector<v1::PlanRecord> plans;
   for (const auto& [id, kept] : plans_) {
     if (IsSameSubmission(kept.record, record)) {
+      RETURN_IF_ERROR(CheckIsSame(record, kept.record));
       WriteDeed(kept.record.id());
       return kept.record;
     }

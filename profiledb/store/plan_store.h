@@ -91,6 +91,7 @@ class PlanStore {
 
   // Adds a queued plan and gives it an id. One of the same team, owner and
   // request id is returned as it stands; an empty request id equals no other.
+  // kAlreadyExists for one that asks for another plan.
   virtual absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record,
                                              const PlanLimits& limits) = 0;
   absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record) {

@@ -1,5 +1,7 @@
 #include "profiledb/store/plan_updates.h"
 
+#include <google/protobuf/util/message_differencer.h>
+
 #include <cstdint>
 #include <set>
 
@@ -109,6 +111,18 @@ std::vector<std::string> UnpackKeys(absl::string_view packed) {
     keys.push_back(absl::BytesToHexString(packed.substr(0, kKeyBytes)));
   }
   return keys;
+}
+
+absl::Status CheckIsSame(const v1::PlanRecord& asked,
+                         const v1::PlanRecord& kept) {
+  if (asked.module_sha256() == kept.module_sha256() &&
+      google::protobuf::util::MessageDifferencer::Equals(asked.request(),
+                                                         kept.request())) {
+    return absl::OkStatus();
+  }
+  return absl::AlreadyExistsError(absl::StrCat(
+      "the request id ", asked.request_id(), " is that of ", kept.id(),
+      ", which asks for another plan; give each request an id of its own"));
 }
 
 absl::Status MakeRequestIdTakenError(const v1::PlanRecord& record) {

@@ -49,6 +49,10 @@ absl::Status CheckWhole(const v1::PlanRecord& record,
 std::string PackKeys(const std::vector<std::string>& keys);
 std::vector<std::string> UnpackKeys(absl::string_view packed);
 
+// Of a submission whose request id a plan has: an id is one request's.
+// kAlreadyExists for another one.
+absl::Status CheckIsSame(const v1::PlanRecord& asked,
+                         const v1::PlanRecord& kept);
 absl::Status MakeRequestIdTakenError(const v1::PlanRecord& record);
 
 }  // namespace meshwright::store

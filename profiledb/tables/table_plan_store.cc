@@ -150,6 +150,7 @@ struct TablePlanStore::Connection {
       ASSIGN_OR_RETURN(const auto known, FindSubmission(given));
       if (known.has_value()) {
         auto there = Read(*known);
+        if (there.ok()) refused = store::CheckIsSame(given, *there);
         if (!absl::IsDataLoss(there.status())) return there;
         RETURN_IF_ERROR(SetAside(*known));  // this one is in its place
       }
@@ -631,25 +632,18 @@ TablePlanStore::CountByState() {
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Append(
     store::Epoch epoch, store::PlanId id, const v1::PlanUpdate& update) {
   store::AuditScope* const deed = store::AuditScope::FindOpen();
-  // Damage of this plan must not undo what others write.
-  absl::Status damage;
   ASSIGN_OR_RETURN(
       v1::PlanRecord appended,
       writer_->Commit<v1::PlanRecord>(
           [&](Connection& connection) -> absl::StatusOr<v1::PlanRecord> {
             RETURN_IF_ERROR(connection.CheckEpoch(epoch));
-            absl::StatusOr<v1::PlanRecord> record = connection.Read(id);
-            damage = absl::IsDataLoss(record.status()) ? record.status()
-                                                       : absl::OkStatus();
-            if (!damage.ok()) return v1::PlanRecord();
-            RETURN_IF_ERROR(record.status());
-            RETURN_IF_ERROR(connection.Write(id, update, *record));
+            ASSIGN_OR_RETURN(v1::PlanRecord record, connection.Read(id));
+            RETURN_IF_ERROR(connection.Write(id, update, record));
             RETURN_IF_ERROR(
                 connection.service->InsertDeed(deed, store::FormatPlanId(id)));
-            record->clear_plan();
+            record.clear_plan();
             return record;
           }));
-  RETURN_IF_ERROR(damage);
   NoteDeed(deed);
   return appended;
 }
