@@ -125,10 +125,16 @@ struct TableProfileStore::Writer : Side {
       : Side(std::move(side)),
         clock(clock != nullptr ? clock : SystemTime()),
         commits([this](const GroupCommit::Work& work) {
-          return database->Transact(Access::kWrite, [&]() -> absl::Status {
-            RETURN_IF_ERROR(work());
-            return WriteUsed();
-          });
+          absl::Status status =
+              database->Transact(Access::kWrite, [&]() -> absl::Status {
+                RETURN_IF_ERROR(work());
+                return WriteUsed();
+              });
+          if (status.ok()) {
+            written.clear();
+            written_programs.clear();
+          }
+          return status;
         }) {}
 
   store::Nanoseconds Now() const {
@@ -137,23 +143,26 @@ struct TableProfileStore::Writer : Side {
   int64_t Today() const { return ToUnixDay(Now()); }
 
   absl::Status WriteUsed() {
-    absl::flat_hash_set<int64_t> ids;
-    absl::flat_hash_set<std::string> keys;
     {
       const base::MutexLock lock(&used_mutex);
-      ids.swap(used);
-      keys.swap(used_programs);
+      written.merge(used);
+      written_programs.merge(used_programs);
+      used.clear();
+      used_programs.clear();
     }
-    for (const std::string& key : keys) {
+    for (const std::string& key : written_programs) {
       RETURN_IF_ERROR(programs->Touch(key, Today()));
     }
-    return profiles->Touch(ids, Today());
+    return profiles->Touch(written, Today());
   }
 
   const base::Clock* const clock;
   base::Mutex used_mutex;
   absl::flat_hash_set<int64_t> used ABSL_GUARDED_BY(used_mutex);
   absl::flat_hash_set<std::string> used_programs ABSL_GUARDED_BY(used_mutex);
+  // Taken of these by the commit at hand, until it is durable.
+  absl::flat_hash_set<int64_t> written;
+  absl::flat_hash_set<std::string> written_programs;
   GroupCommit commits;
 };
 
