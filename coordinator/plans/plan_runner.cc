@@ -43,6 +43,14 @@ v1::PlanUpdate MakeUpdate(v1::PlanState state, absl::string_view reason = "") {
   return update;
 }
 
+// What a list says of a plan that is done: it has a plan, or no plan fits.
+std::string SayDoesNotFit(const v1::Plan& plan) {
+  if (plan.feasible() || plan.least_memory_bytes() == 0) return "";
+  return absl::StrCat("no plan fits ", plan.limit_bytes(),
+                      " bytes per device; the least-memory plan needs ",
+                      plan.least_memory_bytes());
+}
+
 std::string SayAway(const absl::Status& why) {
   return absl::StrCat(why.message(),
                       "; the plan goes on when the store takes its updates");
@@ -76,7 +84,16 @@ absl::Status CheckNames(const v1::SubmitPlanRequest& request) {
   RETURN_IF_ERROR(CheckName("namespace", request.namespace_()));
   RETURN_IF_ERROR(CheckName("owner", request.owner()));
   RETURN_IF_ERROR(CheckName("request id", request.request_id()));
-  return CheckName("model name", request.request().model_name());
+  RETURN_IF_ERROR(CheckName("model name", request.request().model_name()));
+  // An entry of PostgreSQL's index has the three, and at most 2,704 bytes.
+  if (request.namespace_().size() + request.owner().size() +
+          request.request_id().size() >
+      2 * store::kMaximumTextBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a plan's namespace, owner and request id have more than ",
+        2 * store::kMaximumTextBytes, " bytes together; give shorter ones"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status NoSuchModule(const std::string& sha256) {
@@ -132,6 +149,7 @@ PlanRunner::PlanRunner(Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
       worker_rows_(dependencies_.plans, dependencies_.clock,
                    dependencies_.steady),
+      unclaimed_(dependencies_.plans, dependencies_.profiles),
       turns_(dependencies_.options.turns),
       threads_(std::make_unique<base::ThreadPool>(
           dependencies_.options.turns.look_ups +
@@ -277,13 +295,14 @@ bool PlanRunner::Drain(absl::Duration timeout) {
 }
 
 absl::Status PlanRunner::KeepModule(const v1::SubmitPlanRequest& request,
+                                    const PlanQuota& quota,
                                     v1::PlanRecord& record) {
   const std::string& module = request.request().hlo_module();
   if (!module.empty()) {
     record.set_module_sha256(base::Sha256Hex(module));
     record.set_module_bytes(static_cast<int64_t>(module.size()));
-    return dependencies_.profiles->RecordProgram(record.module_sha256(),
-                                                 module);
+    return unclaimed_.Put(record.namespace_(), record.module_sha256(), module,
+                          quota.limits);
   }
   if (request.module_sha256().empty()) {
     return absl::InvalidArgumentError(
@@ -323,10 +342,10 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   }
   RETURN_IF_ERROR(CheckNames(request));
   v1::PlanRecord record;
-  RETURN_IF_ERROR(KeepModule(request, record));
-  base::Failpoint("module.kept");
   record.set_namespace_(request.namespace_().empty() ? store::kSharedPool
                                                      : request.namespace_());
+  RETURN_IF_ERROR(KeepModule(request, quota, record));
+  base::Failpoint("module.kept");
   record.set_owner(request.owner());
   record.set_priority(request.priority());
   record.set_request_id(request.request_id());
@@ -344,6 +363,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   ASSIGN_OR_RETURN(v1::PlanRecord added,
                    dependencies_.plans->Add(record, quota.limits));
   base::Failpoint("plan.submitted");
+  unclaimed_.Claim(record.module_sha256());
   // Garbage collection may have taken it with an older plan, before this one
   // named it.
   const std::string& module = request.request().hlo_module();
@@ -351,7 +371,9 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
     ASSIGN_OR_RETURN(
         const std::optional<int64_t> kept,
         dependencies_.profiles->FindProgramBytes(record.module_sha256()));
-    if (!kept.has_value()) RETURN_IF_ERROR(KeepModule(request, record));
+    if (!kept.has_value()) {
+      RETURN_IF_ERROR(KeepModule(request, quota, record));
+    }
   }
   ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(added.id()));
   const base::LogScope scope(
@@ -487,15 +509,18 @@ void PlanRunner::Tick() {
       }
       if (!waiting.said.empty() && waiting.said != found.message() &&
           now - waiting.told >= kReasonStands) {
-        waiting.said = std::string(found.message());
-        waiting.told = now;
-        changed.emplace_back(id, waiting.said);
+        changed.emplace_back(id, found.message());
       }
       ++it;
     }
   }
   for (const auto& [id, reason] : changed) {
-    Append(id, MakeUpdate(v1::WAITING, reason)).status().IgnoreError();
+    if (!Append(id, MakeUpdate(v1::WAITING, reason)).ok()) continue;
+    base::MutexLock lock(&mutex_);
+    const auto waiting = waiting_.find(id);
+    if (waiting == waiting_.end()) continue;
+    waiting->second.said = reason;
+    waiting->second.told = now;
   }
   for (const store::PlanId id : ready) Post(id);
   if (worker_rows_.IsDue()) SaveWorkers();
@@ -684,7 +709,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
   if (plan.ok()) {
     ends = true;
     base::Failpoint("plan.made");
-    v1::PlanUpdate done = MakeUpdate(v1::DONE);
+    v1::PlanUpdate done = MakeUpdate(v1::DONE, SayDoesNotFit(*plan));
     *done.mutable_plan() = *std::move(plan);
     done.set_row_keys(row_keys);
     written = Append(id, std::move(done)).status();

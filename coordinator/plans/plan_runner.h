@@ -63,6 +63,7 @@
 #include "coordinator/plans/worker_rows.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
+#include "profiledb/store/unclaimed_modules.h"
 #include "proto/v1/plans.pb.h"
 #include "proto/v1/profiles.pb.h"
 
@@ -142,6 +143,8 @@ class PlanRunner {
 
   PlanFeed& feed() { return feed_; }
   store::PlanStore& plans() { return *dependencies_.plans; }
+  // The modules that were put for plans to come.
+  store::UnclaimedModules& unclaimed() { return unclaimed_; }
 
  private:
   class Progress;
@@ -193,12 +196,13 @@ class PlanRunner {
   absl::StatusOr<v1::PlanRecord> Append(store::PlanId id,
                                         v1::PlanUpdate update);
   absl::Status KeepModule(const v1::SubmitPlanRequest& request,
-                          v1::PlanRecord& record);
+                          const PlanQuota& quota, v1::PlanRecord& record);
 
   const Dependencies dependencies_;
   PlanFeed feed_;
   jobs::InFlight in_flight_;
   WorkerRows worker_rows_;
+  store::UnclaimedModules unclaimed_;
 
   // Held while an order goes to the queue and the store, so that the last one
   // of a worker is the same in both.

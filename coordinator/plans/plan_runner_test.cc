@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fingerprint.h"
 #include "base/trace_context.h"
 #include "coordinator/plans/testing/runner_fixture.h"
 #include "coordinator/plans/testing/stepped_worker.h"
@@ -449,6 +450,51 @@ TEST_F(PlanRunnerTest, TheSameSubmissionIsOnePlan) {
   EXPECT_EQ(Submit(*runner, request), first);
   request.set_owner("bob");
   EXPECT_NE(Submit(*runner, request), first);
+}
+
+TEST_F(PlanRunnerTest, AListOfPlansSaysWhichDoesNotFit) {
+  const auto runner = NewRunner();
+  SteppedWorker worker(&queue_);
+  const PlanId id = Submit(*runner, Request("large"));
+  worker.Serve();
+  const v1::PlanRecord record = Await(*runner, id, kEnded);
+  EXPECT_EQ(record.state(), v1::DONE);
+  EXPECT_THAT(record.reason(), HasSubstr("no plan fits 7 bytes"));
+}
+
+// The answer would be that of a question that was not asked.
+TEST_F(PlanRunnerTest, ARequestIdNamesOneRequest) {
+  const auto runner = NewRunner();
+  v1::SubmitPlanRequest request = Request();
+  request.set_request_id("step 5");
+  Submit(*runner, request);
+  v1::SubmitPlanRequest other = request;
+  other.mutable_request()->set_device_memory_bytes(1 << 30);
+  const absl::Status status = runner->Submit(other).status();
+  EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("step 5"));
+  other = request;
+  other.mutable_request()->set_hlo_module("own: another");
+  EXPECT_TRUE(absl::IsAlreadyExists(runner->Submit(other).status()));
+  EXPECT_TRUE(runner->Submit(request).ok());
+}
+
+// Nor does a module stay whose plan is refused.
+TEST_F(PlanRunnerTest, WhatNoPlanNamesCountsForTheQuota) {
+  const auto runner = NewRunner();
+  const PlanQuota quota{.limits = {.stored_bytes = 10}};
+  const std::string a = store::MakeKey("a"), b = store::MakeKey("b");
+  const absl::Status put =
+      runner->unclaimed().Put("vision", a, "1234567", quota.limits);
+  EXPECT_TRUE(put.ok()) << put;
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      runner->unclaimed().Put("vision", b, "1234", quota.limits)));
+  EXPECT_FALSE(profiles_->FindProgramBytes(b)->has_value());
+  v1::SubmitPlanRequest request = Request("12345678901");
+  const absl::Status status = runner->Submit(request, "", quota).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_FALSE(
+      profiles_->FindProgramBytes(base::Sha256Hex("12345678901"))->has_value());
 }
 
 TEST_F(PlanRunnerTest, AModuleIsSentOrNamed) {

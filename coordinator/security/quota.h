@@ -19,7 +19,8 @@ struct Quota {
   std::optional<int64_t> plans;         // that have not ended
   std::optional<int64_t> programs;      // that one plan has measured
   std::optional<int64_t> module_bytes;  // of these plans together
-  std::optional<int64_t> stored_bytes;  // of modules, for ended plans too
+  std::optional<int64_t>
+      stored_bytes;  // of modules and requests, of ended plans too
 };
 
 }  // namespace meshwright::security

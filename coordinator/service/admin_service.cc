@@ -156,7 +156,8 @@ class AdminService : public v1::Admin::CallbackService {
       v1::ListQuotasResponse* response) override {
     return Compute(context, response, [this] {
       return ReportQuotas(context_.guard->ListQuotas(),
-                          context_.runner->plans());
+                          context_.runner->plans(),
+                          context_.runner->unclaimed());
     });
   }
 

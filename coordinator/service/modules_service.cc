@@ -12,6 +12,7 @@
 #include "base/fingerprint.h"
 #include "base/rpc/idle_limit.h"
 #include "base/status_macros.h"
+#include "coordinator/service/plan_access.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/unary_answer.h"
@@ -77,11 +78,12 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk>,
                   public std::enable_shared_from_this<ModulePut> {
  public:
   struct Terms {
-    store::ProfileStore* profiles;
+    plans::PlanRunner* runner;
     base::ThreadPool* calls;
     const security::Guard* guard;
     UploadBudget* budget;
-    size_t max_bytes;
+    std::string name_space;
+    plans::PlanQuota quota;
     absl::Duration patience;  // for the next chunk
   };
 
@@ -148,9 +150,13 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk>,
     const size_t stated = std::max<int64_t>(chunk_.module_bytes(), 0);
     if (stated_ == 0) stated_ = stated;
     const size_t bytes = module_.size() + chunk_.data().size();
-    if (std::max(stated, bytes) > terms_.max_bytes) {
+    const size_t maximum = std::min(
+        kMaxModuleBytes,
+        static_cast<size_t>(
+            terms_.quota.limits.module_bytes.value_or(kMaxModuleBytes)));
+    if (std::max(stated, bytes) > maximum) {
       return absl::ResourceExhaustedError(absl::StrCat(
-          "the module is larger than the ", terms_.max_bytes,
+          "the module is larger than the ", maximum,
           " bytes that it may have here; ask the coordinator's administrator "
           "for a larger quota"));
     }
@@ -169,7 +175,8 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk>,
           "again");
     }
     response_->set_bytes(static_cast<int64_t>(module_.size()));
-    return terms_.profiles->RecordProgram(sha256_, module_);
+    return terms_.runner->unclaimed().Put(terms_.name_space, sha256_, module_,
+                                          terms_.quota.limits);
   }
 
   void EndReading(const absl::Status& status) {
@@ -202,7 +209,8 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk>,
 class ModulesService : public v1::Modules::CallbackService {
  public:
   ModulesService(const ServiceContext& context, const ServerLimits& limits)
-      : profiles_(context.profiles),
+      : runner_(context.runner),
+        profiles_(context.profiles),
         calls_(context.calls),
         guard_(context.guard),
         held_(context.held),
@@ -228,27 +236,22 @@ class ModulesService : public v1::Modules::CallbackService {
       v1::PutModuleResponse* response) override {
     const security::Call call =
         DescribeCall(*context, "/meshwright.v1.Modules/Put");
-    return ModulePut::Begin({.profiles = profiles_,
+    // A caller that is none is turned away elsewhere.
+    const auto caller = guard_->Identify(call);
+    const std::string name_space =
+        caller.ok() ? FindNamespace(*caller) : store::kSharedPool;
+    return ModulePut::Begin({.runner = runner_,
                              .calls = calls_,
                              .guard = guard_,
                              .budget = &budget_,
-                             .max_bytes = FindMaxBytes(call),
+                             .name_space = name_space,
+                             .quota = FindPlanQuota(*guard_, name_space),
                              .patience = patience_},
                             call, held_->Take(), response);
   }
 
  private:
-  // A caller that is none is turned away elsewhere.
-  size_t FindMaxBytes(const security::Call& call) const {
-    const auto caller = guard_->Identify(call);
-    if (!caller.ok()) return kMaxModuleBytes;
-    const auto quota = guard_->FindQuota(
-        caller->name_space.empty() ? store::kSharedPool : caller->name_space);
-    return std::min(
-        kMaxModuleBytes,
-        static_cast<size_t>(quota.module_bytes.value_or(kMaxModuleBytes)));
-  }
-
+  plans::PlanRunner* const runner_;
   store::ProfileStore* const profiles_;
   base::ThreadPool* const calls_;
   const security::Guard* const guard_;

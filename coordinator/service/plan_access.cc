@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/security/role.h"
@@ -21,11 +22,19 @@ bool MayDoAll(const security::Caller& caller) {
          security::Grants(caller.roles, security::Role::kAdmin);
 }
 
-std::string FindNamespace(const security::Caller& caller) {
-  return caller.name_space.empty() ? store::kSharedPool : caller.name_space;
+// "ipv4:10.0.0.7:41288" without the port, which each connection has anew.
+std::string NamePeer(const std::string& peer) {
+  const size_t port = peer.rfind(':');
+  return absl::StartsWith(peer, "ip") && port != std::string::npos
+             ? peer.substr(0, port)
+             : peer;
 }
 
 }  // namespace
+
+std::string FindNamespace(const security::Caller& caller) {
+  return caller.name_space.empty() ? store::kSharedPool : caller.name_space;
+}
 
 v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
                                const std::string& peer,
@@ -37,14 +46,14 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
     // Nobody puts himself before another team.
     named.set_priority(std::min(request.priority(), 0));
   } else if (request.owner().empty()) {
-    named.set_owner(caller.id.empty() ? peer : caller.id);
+    named.set_owner(caller.id.empty() ? NamePeer(peer) : caller.id);
   }
   return named;
 }
 
 jobs::JobOrigin OriginOf(const security::Caller& caller,
                          const std::string& peer) {
-  return {.owner = caller.id.empty() ? peer : caller.id,
+  return {.owner = caller.id.empty() ? NamePeer(peer) : caller.id,
           .name_space = FindNamespace(caller)};
 }
 
@@ -123,9 +132,9 @@ absl::StatusOr<std::string> FindReadNamespace(const security::Caller& caller,
 }
 
 plans::PlanQuota FindPlanQuota(const security::Guard& guard,
-                               const v1::SubmitPlanRequest& request) {
-  const security::Quota quota = guard.FindQuota(
-      request.namespace_().empty() ? store::kSharedPool : request.namespace_());
+                               const std::string& name_space) {
+  const security::Quota quota =
+      guard.FindQuota(name_space.empty() ? store::kSharedPool : name_space);
   return {.limits = {.plans = quota.plans,
                      .module_bytes = quota.module_bytes,
                      .stored_bytes = quota.stored_bytes},

@@ -29,6 +29,9 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
                                const std::string& peer,
                                const v1::SubmitPlanRequest& request);
 
+// What a caller's modules and plans count for, unless it names another.
+std::string FindNamespace(const security::Caller& caller);
+
 // Whose programs are measured for a caller that has no plan: it is charged, as
 // for a plan of priority 0 that it submits.
 jobs::JobOrigin OriginOf(const security::Caller& caller,
@@ -55,9 +58,9 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
 absl::StatusOr<std::string> FindReadNamespace(const security::Caller& caller,
                                               const std::string& team);
 
-// Of the namespace that the plan is submitted into.
+// Of the namespace that a plan is submitted into; empty: of the shared pool.
 plans::PlanQuota FindPlanQuota(const security::Guard& guard,
-                               const v1::SubmitPlanRequest& request);
+                               const std::string& name_space);
 
 absl::Status CheckMaySee(const security::Caller& caller,
                          const v1::PlanRecord& record);

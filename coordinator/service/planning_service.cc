@@ -65,7 +65,7 @@ class PlanningService : public v1::Planning::CallbackService {
           audit::AuditedChange deed(*context_.guard, context_.name, call,
                                     caller.id);
           absl::StatusOr<v1::PlanRecord> record = context_.runner->Submit(
-              named, trace, FindPlanQuota(*context_.guard, named));
+              named, trace, FindPlanQuota(*context_.guard, named.namespace_()));
           deed.Record(record.status(), record.ok() ? record->id() : "");
           return record;
         },

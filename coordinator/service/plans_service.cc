@@ -54,8 +54,8 @@ class PlansService : public v1::Plans::CallbackService {
           const v1::SubmitPlanRequest named =
               SubmitAs(caller, call.peer, *request);
           audit::AuditedChange deed(*guard_, context_.name, call, caller.id);
-          absl::StatusOr<v1::PlanRecord> submitted =
-              runner_->Submit(named, trace, FindPlanQuota(*guard_, named));
+          absl::StatusOr<v1::PlanRecord> submitted = runner_->Submit(
+              named, trace, FindPlanQuota(*guard_, named.namespace_()));
           deed.Record(submitted.status(),
                       submitted.ok() ? submitted->id() : "");
           return submitted;

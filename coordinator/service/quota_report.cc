@@ -5,12 +5,14 @@
 #include <string>
 
 #include "base/status_macros.h"
+#include "profiledb/store/plan_limits.h"
 #include "profiledb/store/plan_pages.h"
 #include "profiledb/store/plan_updates.h"
 
 namespace meshwright::service {
 absl::StatusOr<v1::ListQuotasResponse> ReportQuotas(
-    const std::vector<security::Quota>& quotas, store::PlanStore& plans) {
+    const std::vector<security::Quota>& quotas, store::PlanStore& plans,
+    store::UnclaimedModules& unclaimed) {
   std::map<std::string, v1::NamespaceQuota> by_name;
   for (const security::Quota& quota : quotas) {
     v1::NamespaceQuota& it = by_name[quota.name_space];
@@ -23,6 +25,8 @@ absl::StatusOr<v1::ListQuotasResponse> ReportQuotas(
   RETURN_IF_ERROR(store::ForEachPlan(
       plans, {}, [&](store::PlanId, const v1::PlanRecord& record) {
         v1::NamespaceQuota& it = by_name[record.namespace_()];
+        it.set_stored_bytes(it.stored_bytes() +
+                            store::CountRequestBytes(record));
         if (modules[record.namespace_()]
                 .insert(record.module_sha256())
                 .second) {
@@ -36,6 +40,7 @@ absl::StatusOr<v1::ListQuotasResponse> ReportQuotas(
   v1::ListQuotasResponse response;
   for (auto& [name, quota] : by_name) {
     quota.set_namespace_(name);
+    quota.set_stored_bytes(quota.stored_bytes() + unclaimed.CountBytes(name));
     *response.add_namespaces() = quota;
   }
   return response;

@@ -10,12 +10,15 @@
 #include "absl/status/statusor.h"
 #include "coordinator/security/quota.h"
 #include "profiledb/store/plan_store.h"
+#include "profiledb/store/unclaimed_modules.h"
 #include "proto/v1/admin.pb.h"
 
 namespace meshwright::service {
 
+// `unclaimed`: modules that were put for no plan yet, which count as stored.
 absl::StatusOr<v1::ListQuotasResponse> ReportQuotas(
-    const std::vector<security::Quota>& quotas, store::PlanStore& plans);
+    const std::vector<security::Quota>& quotas, store::PlanStore& plans,
+    store::UnclaimedModules& unclaimed);
 
 }  // namespace meshwright::service
 

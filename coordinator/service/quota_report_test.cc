@@ -4,6 +4,8 @@
 
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/plan_updates.h"
+#include "profiledb/store/testing/fake_profile_store.h"
+#include "profiledb/store/testing/rows.h"
 
 namespace meshwright::service {
 namespace {
@@ -28,12 +30,18 @@ TEST(QuotaReportTest, UsesAndQuotasStandBesideEachOther) {
     EXPECT_TRUE(plans.Append(epoch, id, ended).ok());
   }
   add("shared", 7);
+  store::FakeProfileStore profiles;
+  store::UnclaimedModules unclaimed(&plans, &profiles);
+  ASSERT_TRUE(
+      unclaimed
+          .Put("vision", store::MakeKey("put"), "1234", {.stored_bytes = 1000})
+          .ok());
   const auto report = ReportQuotas({{.name_space = "audio", .programs = 60},
                                     {.name_space = "vision",
                                      .plans = 5,
                                      .module_bytes = 1000,
                                      .stored_bytes = 2000}},
-                                   plans);
+                                   plans, unclaimed);
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_EQ(report->namespaces_size(), 3);
   const v1::NamespaceQuota& audio = report->namespaces(0);
@@ -48,7 +56,7 @@ TEST(QuotaReportTest, UsesAndQuotasStandBesideEachOther) {
   EXPECT_EQ(vision.module_bytes(), 120);
   EXPECT_EQ(vision.max_plans(), 5);
   EXPECT_EQ(vision.max_module_bytes(), 1000);
-  EXPECT_EQ(vision.stored_bytes(), 123);
+  EXPECT_EQ(vision.stored_bytes(), 127);
   EXPECT_EQ(vision.max_stored_bytes(), 2000);
 }
 

@@ -15,17 +15,22 @@ bool IsOver(const v1::PlanRecord& plan) {
          plan.state() == v1::CANCELLED;
 }
 
-}  // namespace
-
 int64_t CountStoredBytes(absl::Span<const v1::PlanRecord> plans) {
   absl::flat_hash_set<absl::string_view> modules;
   int64_t bytes = 0;
   for (const v1::PlanRecord& plan : plans) {
+    bytes += CountRequestBytes(plan);
     if (modules.insert(plan.module_sha256()).second) {
       bytes += plan.module_bytes();
     }
   }
   return bytes;
+}
+
+}  // namespace
+
+int64_t CountRequestBytes(const v1::PlanRecord& plan) {
+  return static_cast<int64_t>(plan.request().ByteSizeLong());
 }
 
 absl::Status CheckLimits(const PlanLimits& limits, const v1::PlanRecord& record,
@@ -51,16 +56,16 @@ absl::Status CheckLimits(const PlanLimits& limits, const v1::PlanRecord& record,
         " may have ", *limits.module_bytes, " bytes together and would have ",
         bytes, "; wait until a plan ends, ", kAsk));
   }
-  if (!limits.stored_bytes.has_value() || is_kept) return absl::OkStatus();
-  const int64_t stored = CountStoredBytes(plans) + record.module_bytes();
+  if (!limits.stored_bytes.has_value()) return absl::OkStatus();
+  const int64_t stored = CountStoredBytes(plans) + CountRequestBytes(record) +
+                         (is_kept ? 0 : record.module_bytes());
   if (stored <= *limits.stored_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the modules that are kept for plans of the namespace ",
-                   record.namespace_(), " may have ", *limits.stored_bytes,
-                   " bytes and would have ", stored,
-                   "; have old plans removed with \"meshwright profiles gc "
-                   "--max-plan-days\", ",
-                   kAsk));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "what is kept for plans of the namespace ", record.namespace_(),
+      " may have ", *limits.stored_bytes, " bytes and would have ", stored,
+      "; have old plans and modules removed with \"meshwright profiles gc "
+      "--max-plan-days\" and \"--max-unused-days\", ",
+      kAsk));
 }
 
 absl::Status CheckPrograms(const v1::PlanRecord& record, int64_t programs) {

@@ -20,7 +20,7 @@ namespace meshwright::store {
 struct PlanLimits {
   std::optional<int64_t> plans;         // that have not ended
   std::optional<int64_t> module_bytes;  // of these plans together
-  // Of the modules that all kept plans name, each once.
+  // Of what was asked for all kept plans, and of their modules, each once.
   std::optional<int64_t> stored_bytes;
 
   bool IsEmpty() const { return !plans && !module_bytes && !stored_bytes; }
@@ -31,8 +31,8 @@ struct PlanLimits {
 absl::Status CheckLimits(const PlanLimits& limits, const v1::PlanRecord& record,
                          absl::Span<const v1::PlanRecord> plans);
 
-// Of the modules that the plans name, each once.
-int64_t CountStoredBytes(absl::Span<const v1::PlanRecord> plans);
+// Of what was asked, without the module.
+int64_t CountRequestBytes(const v1::PlanRecord& plan);
 
 // Of a plan that has asked for so many programs. `record.max_programs` 0: no
 // limit.

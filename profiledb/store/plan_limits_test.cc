@@ -53,7 +53,6 @@ TEST(PlanLimitsTest, BytesThatAreStored) {
   plans[1].set_module_sha256("b");
   plans[2].set_module_sha256("b");
   plans[2].set_state(v1::DONE);
-  EXPECT_EQ(CountStoredBytes(plans), 20);
   v1::PlanRecord record = MakeRecord(10);
   record.set_module_sha256("c");
   EXPECT_TRUE(CheckLimits({.stored_bytes = 30}, record, plans).ok());
@@ -65,6 +64,16 @@ TEST(PlanLimitsTest, BytesThatAreStored) {
                     HasSubstr("--max-plan-days"), HasSubstr("administrator")));
   record.set_module_sha256("b");  // it is there already
   EXPECT_TRUE(CheckLimits({.stored_bytes = 20}, record, plans).ok());
+  // What was asked is kept, too.
+  record.mutable_request()->set_model_name("a long name");
+  const int64_t asked = CountRequestBytes(record);
+  EXPECT_GT(asked, 11);
+  EXPECT_FALSE(
+      CheckLimits({.stored_bytes = 20 + asked - 1}, record, plans).ok());
+  EXPECT_TRUE(CheckLimits({.stored_bytes = 20 + asked}, record, plans).ok());
+  plans.push_back(record);
+  EXPECT_FALSE(
+      CheckLimits({.stored_bytes = 20 + 2 * asked - 1}, record, plans).ok());
 }
 
 TEST(PlanLimitsTest, ProgramsOfOnePlan) {

@@ -423,6 +423,7 @@ TEST_P(PlanStoreConformance, ANamespaceKeepsSoManyBytesOfModules) {
   const store::PlanLimits limits{.stored_bytes = 150};
   const auto make = [](const std::string& module, int64_t bytes) {
     v1::PlanRecord record = MakeRecord("ann");
+    record.clear_request();
     record.set_module_sha256(module);
     record.set_module_bytes(bytes);
     return record;

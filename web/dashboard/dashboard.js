@@ -153,7 +153,7 @@ function drawPlans(view) {
     return [
       planHead(plan),
       cell(quiet(plan.model), "name"),
-      cell([badge(plan.state), ...why(plan.state === "done" ? "" : plan.reason)]),
+      cell([badge(plan.state), ...why(plan.reason)]),
       cell([plan.mesh, ...why(plan.device || plan.platform)]),
       cell(formatSeconds(plan.progress?.best_seconds), "num"),
       cell(quiet(plan.owner), "who"),

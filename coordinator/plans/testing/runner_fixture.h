@@ -1,7 +1,8 @@
 // RunnerFixture: a PlanRunner with stores that fail when the test says so.
 //
 // Concept: plans have kPrograms programs, the same for every module, but one
-// whose text begins with "own" has its own. The module "bad" is refused.
+// whose text begins with "own" has its own. The module "bad" is refused, and
+// "large" fits no device.
 // Threads: the test's, beside those of the runner. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_TESTING_RUNNER_FIXTURE_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_TESTING_RUNNER_FIXTURE_H_
@@ -171,6 +172,11 @@ class RunnerFixture : public testing::Test {
     v1::Plan plan;
     plan.mutable_model()->set_name(request.model_name());
     plan.set_platform_version(described->platform_version);
+    plan.set_feasible(request.hlo_module() != "large");
+    if (!plan.feasible()) {
+      plan.set_limit_bytes(7);
+      plan.set_least_memory_bytes(9);
+    }
     return plan;
   }
 
