@@ -285,6 +285,7 @@ class JobQueue {
     absl::Time given;
     int results = 0;
     bool has_started = false;  // a program of it
+    std::string pause;         // what the worker waits for; empty: it does not
     // Of a gang: the lease of its rank 0, which has the chunk.
     std::optional<LeaseId> gang;
     int rank = 0;

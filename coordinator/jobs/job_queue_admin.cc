@@ -34,6 +34,11 @@ void JobQueue::Keep(Job& job, const std::string& text) {
 // ---- jobs ------------------------------------------------------------------
 
 std::string JobQueue::FindReason(const Job& job) const {
+  for (const LeaseId id : job.leases) {
+    const Lease& lease = leases_.at(id);
+    if (lease.pause.empty()) continue;
+    return absl::StrCat("worker ", lease.worker_name, " waits: ", lease.pause);
+  }
   if (!job.leases.empty()) return "";
   if (job.is_held_back) {
     return "after the restart, waits for workers that may have its programs";
@@ -209,6 +214,9 @@ v1::WorkerSummary JobQueue::Describe(const Worker& worker) const {
   if (worker.running.has_value()) {
     const Lease& lease = leases_.at(*worker.running);
     if (lease.job != JobId()) summary.set_job_id(FormatJobId(lease.job));
+    if (summary.reason().empty() && !lease.pause.empty()) {
+      summary.set_reason("waits: " + lease.pause);
+    }
   }
   summary.set_seen_seconds_ago(
       absl::ToDoubleSeconds(clock_->Now() - worker.seen));

@@ -70,6 +70,18 @@ TEST_F(AdminTest, AJobSaysWhoseItIsAndWhyItWaits) {
   EXPECT_THAT(ReadReason(job), HasSubstr("tries 2 programs again"));
 }
 
+TEST_F(AdminTest, AJobSaysWhatItsWorkerWaitsFor) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(Asked(2));
+  a.Wait("the machine is busy");
+  EXPECT_THAT(ReadReason(job), HasSubstr("worker a waits: the machine"));
+  EXPECT_EQ(queue_.Workers()[0].reason(), "waits: the machine is busy");
+  a.Start("p0");
+  EXPECT_THAT(ReadReason(job), IsEmpty());
+  EXPECT_THAT(queue_.Workers()[0].reason(), IsEmpty());
+}
+
 TEST_F(AdminTest, AJobIsShownProgramByProgramAndRemembered) {
   FakeWorker a(&queue_, "a");
   a.Attach();

@@ -7,6 +7,7 @@
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "coordinator/jobs/job_queue.h"
+#include "profiledb/store/text.h"
 
 namespace meshwright::jobs {
 
@@ -187,6 +188,7 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
   worker.seen = clock_->Now();
   if (!worker.leases.contains(lease_id)) return;
   Lease& lease = leases_.at(lease_id);
+  lease.pause = store::CleanText(heard.waiting().reason());
   const std::optional<v1::RunnerEvent> blamed = BlameFlags(lease, heard);
   const v1::RunnerEvent& event = blamed.has_value() ? *blamed : heard;
   if (lease.gang.has_value() &&

@@ -30,8 +30,8 @@ std::string WorkerStandings::FindReason(const std::string& worker,
   if (found == standings_.end() || found->second.until <= now) return "";
   return absl::StrCat("lost ", found->second.barren,
                       " batches before their first program, and is tried "
-                      "again in ",
-                      absl::FormatDuration(found->second.until - now),
+                      "again within ",
+                      absl::FormatDuration(found->second.time),
                       "; the last one: ", found->second.reason);
 }
 

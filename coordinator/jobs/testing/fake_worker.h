@@ -89,6 +89,11 @@ class FakeWorker : public WorkerPort {
     event.mutable_started()->set_key(key);
     Send(event);
   }
+  void Wait(const std::string& reason) {
+    v1::RunnerEvent event;
+    event.mutable_waiting()->set_reason(reason);
+    Send(event);
+  }
   void Finish(const std::string& error = "", bool final = false) {
     v1::RunnerEvent event;
     event.mutable_finished()->set_error(error);
