@@ -10,7 +10,7 @@ namespace meshwright::validation {
 
 namespace {
 
-// Now; nothing where it did not run.
+// Now; nothing where it did not run, or so seldom that its time is a guess.
 std::optional<double> NanosecondsNow(
     const Probe& probe,
     const std::map<std::string, v1::ProfileResult>& results) {
@@ -18,7 +18,12 @@ std::optional<double> NanosecondsNow(
   if (found == results.end() || found->second.outcome() != v1::MEASURED) {
     return std::nullopt;
   }
-  return static_cast<double>(store::GetTimeNs(found->second.measurement()));
+  const v1::Measurement& measurement = found->second.measurement();
+  const auto& noise = measurement.noise();
+  if (std::find(noise.begin(), noise.end(), v1::FEW_SAMPLES) != noise.end()) {
+    return std::nullopt;
+  }
+  return static_cast<double>(store::GetTimeNs(measurement));
 }
 
 double Time(const Probe& probe) { return probe.Runs() * probe.profiled_ns; }
