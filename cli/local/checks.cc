@@ -38,6 +38,21 @@ std::filesystem::path NearestFolder(std::filesystem::path folder) {
   return folder.empty() ? "." : folder;
 }
 
+// One that is not there: the first plan makes it, and nobody else.
+Check CheckNewStore(const std::string& path, bool is_named) {
+  const std::filesystem::path folder =
+      NearestFolder(std::filesystem::path(path).parent_path());
+  if (access(folder.c_str(), W_OK) != 0) {
+    return {"store", State::kFail,
+            absl::StrCat(path, " cannot be made: ", folder.string(), ": ",
+                         std::strerror(errno)),
+            "name another store with --store"};
+  }
+  return {"store", is_named ? State::kWarn : State::kOk,
+          absl::StrCat(path, " is not there yet; the first plan makes it"),
+          is_named ? "check the spelling, if there should be one" : ""};
+}
+
 }  // namespace
 
 const char* ToString(Check::State state) {
@@ -125,12 +140,16 @@ Check CheckStore(const std::string& path) {
     return {"store", State::kFail, std::string(resolved.status().message()),
             "name a store with --store"};
   }
+  const bool is_file = !store::IsPostgresUrl(*resolved);
+  if (is_file && !std::filesystem::exists(*resolved)) {
+    return CheckNewStore(*resolved, /*is_named=*/!path.empty());
+  }
   const auto store = OpenStore(*resolved);
   if (!store.ok()) {
     return {"store", State::kFail, std::string(store.status().message()),
             "name another store with --store, or restore a backup"};
   }
-  if (store::IsPostgresUrl(*resolved)) {
+  if (!is_file) {
     return {"store", State::kOk, DescribeStorePath(*resolved), ""};
   }
   if (access(resolved->c_str(), W_OK) != 0) {

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
 
 #include "base/file.h"
 
@@ -44,6 +48,16 @@ TEST(ChecksTest, AWayOutThatThePluginsSentenceNamesIsTheAdvice) {
   EXPECT_EQ(busy.advice, "end it");
   EXPECT_THAT(CheckPlugin(device, absl::UnavailableError("no device")).advice,
               HasSubstr("--plugin"));
+}
+
+TEST(ChecksTest, AStoreThatIsNotThereIsNotMade) {
+  const std::string path =
+      testing::TempDir() + "/checks_" + std::to_string(getpid()) + "/new.db";
+  const Check named = CheckStore(path);
+  EXPECT_EQ(named.state, Check::State::kWarn);
+  EXPECT_THAT(named.detail, HasSubstr("not there yet"));
+  EXPECT_THAT(named.advice, HasSubstr("spelling"));
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(ChecksTest, AMeasureThatDoesNotHoldIsAWarningWithItsReason) {

@@ -30,6 +30,11 @@ absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenExistingStore(
   return store::OpenProfileStore(resolved);
 }
 
+absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenNamedStore(
+    const std::string& path) {
+  return path.empty() ? OpenStore(path) : OpenExistingStore(path);
+}
+
 absl::StatusOr<std::unique_ptr<store::PlanStore>> OpenPlans(
     const std::string& path) {
   ASSIGN_OR_RETURN(const std::string resolved, FindStorePath(path));

@@ -28,6 +28,10 @@ absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
 // Makes no new store. Errors also: kNotFound for a file that is not there.
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenExistingStore(
     const std::string& path);
+// Makes the user's own where there is none: what is asked before the first
+// plan, too. One that `path` names must be there.
+absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenNamedStore(
+    const std::string& path);
 
 // The plans of the same store.
 absl::StatusOr<std::unique_ptr<store::PlanStore>> OpenPlans(

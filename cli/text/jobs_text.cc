@@ -1,10 +1,15 @@
 #include "cli/text/jobs_text.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/enum_words.h"
 #include "cli/text/format.h"
 #include "cli/text/table.h"
+#include "cli/text/tame.h"
 
 namespace meshwright::cli {
 namespace {
@@ -68,7 +73,11 @@ std::string FormatJob(const v1::JobDetails& details) {
 std::string FormatJobLog(const v1::JobDetails& details) {
   std::string text;
   for (const v1::JobLine& line : details.log()) {
-    absl::StrAppendFormat(&text, "%10.3f s  %s\n", line.seconds(), line.text());
+    // What a process printed has several lines.
+    std::vector<std::string> lines = absl::StrSplit(line.text(), '\n');
+    for (std::string& it : lines) it = Tame(std::move(it));
+    absl::StrAppendFormat(&text, "%10.3f s  %s\n", line.seconds(),
+                          absl::StrJoin(lines, "\n"));
   }
   return text;
 }

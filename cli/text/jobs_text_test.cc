@@ -49,6 +49,12 @@ TEST(JobsTextTest, ALogHasItsTimes) {
             "     1.500 s  lease 7.12: 9 programs to worker gpu7, try 1\n");
 }
 
+TEST(JobsTextTest, ALogKeepsItsLinesAndNoOrdersToTheTerminal) {
+  v1::JobDetails details;
+  details.add_log()->set_text("at main\nat \x1b[2Jrun");
+  EXPECT_EQ(FormatJobLog(details), "     0.000 s  at main\nat ?[2Jrun\n");
+}
+
 TEST(JobsTextTest, AWorkerIsShownWithWhyItGetsNothing) {
   v1::WorkerSummary worker;
   worker.set_id("gpu7");

@@ -265,9 +265,10 @@ std::string SummarizePlan(const v1::Plan& plan,
                           const std::vector<NextStep>& next,
                           const std::string& remeasure) {
   Lines lines = Shorten(
-      Wrap("", absl::StrFormat("%s on %s %s (%s)", plan.model().name(),
+      Wrap("", absl::StrFormat("%s on %s %s (%s)", Tame(plan.model().name()),
                                plan.has_pipeline() ? "cluster" : "mesh",
-                               absl::StrJoin(plan.mesh(), "x"), plan.device())),
+                               absl::StrJoin(plan.mesh(), "x"),
+                               Tame(plan.device()))),
       1);
   Append(DescribeFigures(plan, remeasure), &lines);
   Lines end = ListNotes(plan);

@@ -229,9 +229,9 @@ std::string PlanToJsonText(const v1::Plan& plan) {
 
 std::string DescribePlan(const v1::Plan& plan) {
   std::string text =
-      absl::StrFormat("%s on %s %s (%s)\n", plan.model().name(),
+      absl::StrFormat("%s on %s %s (%s)\n", Tame(plan.model().name()),
                       plan.has_pipeline() ? "cluster" : "mesh",
-                      absl::StrJoin(plan.mesh(), "x"), plan.device());
+                      absl::StrJoin(plan.mesh(), "x"), Tame(plan.device()));
   std::vector<TableRow> rows;
   if (plan.feasible()) {
     if (plan.has_predicted()) rows = DescribePrediction(plan);

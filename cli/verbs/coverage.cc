@@ -35,10 +35,7 @@ struct CoverageFlags {
 absl::StatusOr<v1::CoverageReport> CoverLocally(
     const Context& context, const CoverageFlags& flags,
     const v1::PlanRequest& request) {
-  // The user's own may be empty: this is asked before the first plan, too.
-  ASSIGN_OR_RETURN(const auto store, flags.store.empty()
-                                         ? OpenStore(flags.store)
-                                         : OpenExistingStore(flags.store));
+  ASSIGN_OR_RETURN(const auto store, OpenNamedStore(flags.store));
   LocalCluster::Options options;
   options.clock = context.clock;
   options.store = store.get();

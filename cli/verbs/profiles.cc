@@ -186,7 +186,7 @@ absl::StatusOr<v1::RemeasureReport> RemeasureLocally(
   ASSIGN_OR_RETURN(const v1::MeshSpec mesh,
                    ParseMesh(absl::StrJoin(plan.mesh(), "x")));
   const base::Interrupt interrupt;
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  ASSIGN_OR_RETURN(const auto store, OpenNamedStore(flags.store));
   ASSIGN_OR_RETURN(std::string model,
                    FindModel(plan, flags.model, store.get()));
   LocalCluster::Options options;

@@ -73,7 +73,7 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
                    ToDeviceSpec(flags.devices, 1, true));
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
-                   OpenStore(flags.store));
+                   OpenNamedStore(flags.store));
   v1::StagedValidationReport report;
   const absl::Status status = validation::ValidateStagedPlan(
       model, plan, device, store.get(),
@@ -117,7 +117,7 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
 
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
-                   OpenStore(flags.store));
+                   OpenNamedStore(flags.store));
   LocalCluster::Options options;
   options.clock = context.clock;
   options.store = store.get();
