@@ -7,7 +7,7 @@
 // of equal layers. Its data is not, because no step leaves it in the caches:
 // the caller may empty them before a run that is recorded. A pass is one turn
 // of every program that is not yet content. The order of a pass rotates and
-// turns round, so that no program always follows the same one.
+// turns round, so that none is always the first, or behind the same one.
 //
 //   content = (enough samples over enough time, and the median sure)
 //             or the most samples taken or the time budget spent
