@@ -65,6 +65,16 @@ TEST_F(PostgresDatabaseTest, ATextWithAZeroByteIsTheCallersFault) {
   EXPECT_TRUE(read("ab").ok());
 }
 
+// The server answers COMMIT with ROLLBACK then, and no error.
+TEST_F(PostgresDatabaseTest, ATransactionThatWasUndoneIsNotDone) {
+  const absl::Status status = database_->Transact(tables::Access::kWrite, [&] {
+    EXPECT_FALSE(database_->QueryInteger("SELECT 1 / 0").ok());
+    return absl::OkStatus();  // as if it were of no matter
+  });
+  EXPECT_TRUE(absl::IsInternal(status)) << status;
+  EXPECT_TRUE(ReadOne().ok());
+}
+
 TEST_F(PostgresDatabaseTest, AServerThatStopsIsNotWaitedForForEver) {
   ASSERT_TRUE(ReadOne().ok());
   server_->Pause();
