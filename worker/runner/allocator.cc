@@ -5,6 +5,8 @@
 #include <gperftools/malloc_extension.h>
 
 #include <cstdlib>
+
+#include "worker/runner/huge_pages.h"
 #endif
 
 namespace meshwright::worker::runner {
@@ -12,6 +14,9 @@ namespace meshwright::worker::runner {
 void KeepFreedMemory() {
 #if MESHWRIGHT_TCMALLOC
   MallocExtension::instance()->SetMemoryReleaseRate(0);
+  // It outlives all that is allocated in it.
+  static auto* const pages = new HugePages();
+  MallocExtension::instance()->SetSystemAllocator(pages);
 #endif
 }
 

@@ -11,7 +11,8 @@
 
 namespace meshwright::worker::runner {
 
-// Memory that was freed is kept for the next run, whose pages are then there.
+// Memory that was freed is kept for the next run, whose pages are then there,
+// and huge where the kernel has such (huge_pages.h).
 // Call it before anything is timed.
 void KeepFreedMemory();
 
