@@ -9,6 +9,7 @@ int64_t FindPeakBytes(const MeasuredProblem& measured,
   int64_t persistent = 0;
   int64_t saved = 0;
   int64_t reduced = 0;
+  int64_t copied = 0;
   int64_t fullest = 0;
   for (size_t n = 0; n < choice.size(); ++n) {
     const int type = measured.problem.nodes[n].type;
@@ -18,10 +19,11 @@ int64_t FindPeakBytes(const MeasuredProblem& measured,
       saved += configs[c].saved_bytes;
       const TimelineBytes& bytes = measured.timeline[type][c];
       reduced += bytes.reduced;
+      copied += bytes.copied;
       fullest = std::max(fullest, saved + bytes.transient);
     }
   }
-  return persistent + std::max(fullest, 2 * reduced);
+  return persistent + std::max(fullest, 2 * reduced - copied);
 }
 
 }  // namespace meshwright::formulation

@@ -9,7 +9,8 @@
 // what lives through the step, and the largest over the segments of what is
 // saved up to there and the segment's transient. The compiler may merge the
 // all-reduces of the gradients into one behind the last backward pass, which
-// holds all of them before and after. The search takes the sum over all
+// holds all of them before and after; copies of what is updated are gone by
+// then, as nobody reads them any more. The search takes the sum over all
 // segments and the largest transient instead (planner/problem).
 // In -> Out: a problem, its nodes in the order of the step, and a choice that
 // is one of its plans (problem::Evaluate) -> bytes of one device.

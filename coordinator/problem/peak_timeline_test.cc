@@ -63,6 +63,16 @@ TEST(PeakTimelineTest, TheMergedAllReduceHoldsAllGradientsTwice) {
   EXPECT_EQ(FindPeakBytes(step, {{0}, {0}}), 440);
 }
 
+TEST(PeakTimelineTest, CopiesOfWhatIsUpdatedAreGoneWhenGradientsMeet) {
+  MeasuredProblem step = MakeStep({Bytes(100, 20, 90), Bytes(200, 50, 3)});
+  step.timeline[0][0].reduced = 30;
+  step.timeline[1][0].reduced = 40;
+  step.timeline[1][0].copied = 10;
+  EXPECT_EQ(FindPeakBytes(step, {{0}, {0}}), 430);
+  step.timeline[1][0].copied = 100;
+  EXPECT_EQ(FindPeakBytes(step, {{0}, {0}}), 410);
+}
+
 TEST(PeakTimelineTest, IsBetweenEachSegmentsNeedAndTheSumOfTheSearch) {
   std::mt19937_64 random(1);
   const auto draw = [&] { return static_cast<int64_t>(random() % 1000); };

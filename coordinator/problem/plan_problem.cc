@@ -82,7 +82,12 @@ class ProblemBuilder {
       timeline.push_back(
           {.transient = config.transient_bytes,
            .reduced = estimation::FindReducedBytes(
-               space_, configurations[state.configuration], results_)});
+               space_, configurations[state.configuration], results_),
+           .copied = options_.parts
+                         ? 0
+                         : estimation::FindArgumentCopyBytes(
+                               space_, configurations[state.configuration],
+                               results_)});
       node_type.configs.push_back(config);
     }
     if (usable.empty()) {

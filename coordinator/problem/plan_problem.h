@@ -32,6 +32,8 @@ namespace meshwright::formulation {
 struct TimelineBytes {
   int64_t transient = 0;
   int64_t reduced = 0;  // of the gradients that are reduced
+  // Of the persistent: copies of arguments, until the last who reads them.
+  int64_t copied = 0;
 };
 
 struct MeasuredProblem {
