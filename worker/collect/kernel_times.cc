@@ -45,10 +45,20 @@ struct Execution {
   }
 };
 
+// CUPTI gives the mangled names of functions in C++: _Z, the number of letters,
+// the name, the types of its arguments.
+bool IsNccl(absl::string_view name) {
+  if (absl::ConsumePrefix(&name, "_Z")) {
+    while (!name.empty() && absl::ascii_isdigit(name.front())) {
+      name.remove_prefix(1);
+    }
+  }
+  return absl::StartsWith(name, "nccl");
+}
+
 bool Communicates(const KernelRecord& record,
                   const std::set<std::string>& collectives) {
-  return collectives.contains(record.operation) ||
-         absl::StartsWith(record.name, "nccl");
+  return collectives.contains(record.operation) || IsNccl(record.name);
 }
 
 // Records before the first window are of the execution that is not looked at.

@@ -99,14 +99,19 @@ TEST(KernelTimesTest, AnotherDevicesComputingHidesNoCommunication) {
 
 TEST(KernelTimesTest, KernelsOfOtherOperationsAreKnownByNcclsNames) {
   for (const char* operation : {"", "command_buffer_1"}) {
-    Collection collection;
-    KernelRecord record = Kernel(kSecond + 10, kSecond + 30, 7, operation);
-    record.name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
-    collection.records = {record,
-                          Kernel(kSecond + 30, kSecond + 90, 7, operation)};
-    const auto times = SumKernels(collection, Windows(1), {"all-reduce.2"});
-    EXPECT_EQ(times.communication_ns(), 20);
-    EXPECT_EQ(times.compute_ns(), 60);
+    for (const char* name :
+         {"ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+          "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgs"}) {
+      Collection collection;
+      KernelRecord record = Kernel(kSecond + 10, kSecond + 30, 7, operation);
+      record.name = name;
+      collection.records = {record,
+                            Kernel(kSecond + 30, kSecond + 90, 7, operation)};
+      collection.records.back().name = "_Z6nvjet24ncclDevKernelArgs";
+      const auto times = SumKernels(collection, Windows(1), {"all-reduce.2"});
+      EXPECT_EQ(times.communication_ns(), 20);
+      EXPECT_EQ(times.compute_ns(), 60);
+    }
   }
 }
 
