@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <set>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/status_macros.h"
 
 namespace meshwright::worker::devices {
 namespace {
@@ -43,17 +43,16 @@ int OpenOrMake(const std::string& path) {
   return made;
 }
 
-// kDeadlineExceeded: it is somebody else's.
-absl::Status AcquireFile(int file, int operation, absl::Time deadline,
-                         const std::function<void()>& wait) {
-  while (flock(file, operation | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
+// Of all of them, without waiting. False: one is somebody else's.
+absl::StatusOr<bool> TryFiles(const std::vector<int>& files, int operation) {
+  for (const int file : files) {
+    while (flock(file, operation | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      if (errno == EWOULDBLOCK) return false;
       return absl::ErrnoToStatus(errno, "cannot lock the devices for timing");
     }
-    if (absl::Now() >= deadline) return absl::DeadlineExceededError("");
-    wait();
   }
-  return absl::OkStatus();
+  return true;
 }
 
 }  // namespace
@@ -107,25 +106,23 @@ void TimingLock::Release() {
 
 absl::Status TimingLock::Acquire(int operation, absl::Duration limit,
                                  const OnWait& on_wait) {
-  // Two that kept shared locks while they wait would wait for each other.
-  Release();
   const absl::Time deadline = absl::Now() + limit;
-  bool waits = false;
-  const auto wait = [&] {
-    if (!std::exchange(waits, true)) on_wait();
-    absl::SleepFor(kPause);
-  };
-  for (const int file : files_) {
-    const absl::Status status = AcquireFile(file, operation, deadline, wait);
-    if (status.ok()) continue;
+  for (bool waits = false; true; waits = true) {
+    // Whoever held some while it waits for others would be waited for: by
+    // another that shares, or a member of a gang that waits for its peers.
     Release();
-    return absl::IsDeadlineExceeded(status)
-               ? absl::DeadlineExceededError(absl::StrCat(
-                     "another process has timed on these devices for ",
-                     absl::FormatDuration(limit)))
-               : status;
+    const absl::StatusOr<bool> all = TryFiles(files_, operation);
+    if (all.ok() && *all) return absl::OkStatus();
+    Release();
+    RETURN_IF_ERROR(all.status());
+    if (absl::Now() >= deadline) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("another process has timed on these devices for ",
+                       absl::FormatDuration(limit)));
+    }
+    if (!waits) on_wait();
+    absl::SleepFor(kPause);
   }
-  return absl::OkStatus();
 }
 
 }  // namespace meshwright::worker::devices

@@ -3,8 +3,8 @@
 // Concept: a file for each device that every runner on the machine locks with
 // flock(2): shared while it compiles, exclusively while it times. Nothing
 // compiles beside a timing, and a lock ends with the process that holds it,
-// however it ends. Runners whose devices overlap exclude each other. All lock
-// in one order and hold nothing when they begin, so none waits in a circle.
+// however it ends. Runners whose devices overlap exclude each other. Each
+// takes all of its files at once or none, so none waits in a circle.
 //
 //   free ──Share──▶ compiling, with others ──Exclude──▶ timing, alone
 //    ▲                                                     │
