@@ -47,6 +47,10 @@ std::vector<std::string> MakeRunnerEnvironment(const std::string& xla_flags) {
     const std::string_view entry = *it;
     if (IsKept(entry.substr(0, entry.find('=')))) kept.emplace_back(entry);
   }
+  // As NVML numbers devices, whose UUIDs locks and sensors go by.
+  if (std::getenv("CUDA_DEVICE_ORDER") == nullptr) {
+    kept.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+  }
   const char* const operators = std::getenv("MESHWRIGHT_XLA_FLAGS");
   std::string flags = operators == nullptr ? "" : operators;
   if (!flags.empty() && !xla_flags.empty()) flags += ' ';
