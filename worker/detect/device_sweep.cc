@@ -1,13 +1,12 @@
 #include "worker/detect/device_sweep.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -29,6 +28,9 @@ namespace meshwright::worker::detect {
 namespace {
 
 constexpr absl::Duration kLockLimit = absl::Minutes(10);
+// Of a child that says nothing: opening the devices takes a minute or two.
+constexpr absl::Duration kLongestSilence = absl::Minutes(5);
+constexpr absl::Duration kLongestWait = absl::Minutes(15);
 
 // ---- the child; a line for each thing that it has to say
 
@@ -115,6 +117,7 @@ class Sweeper {
  private:
   // How the child ended.
   absl::StatusOr<std::string> RunFrom(size_t first);
+  void Listen(int from, pid_t child);
   void Hear(const std::string& line);
   void Report(const std::string& what) const {
     if (options_.report) options_.report(what);
@@ -129,6 +132,7 @@ class Sweeper {
   std::vector<cluster::GroupTiming> timings_;  // of the series
   absl::Status refusal_;
   bool is_done_ = false;
+  bool waits_ = false;  // for other timings
 };
 
 absl::StatusOr<std::string> Sweeper::RunFrom(size_t first) {
@@ -158,15 +162,8 @@ absl::StatusOr<std::string> Sweeper::RunFrom(size_t first) {
   close(ends[1]);
   series_.reset();
   timings_.clear();
-  const std::unique_ptr<FILE, int (*)(FILE*)> lines(fdopen(ends[0], "r"),
-                                                    fclose);
-  char* line = nullptr;
-  size_t room = 0;
-  ssize_t size = 0;
-  while ((size = getline(&line, &room, lines.get())) > 0) {
-    Hear(std::string(line, static_cast<size_t>(size) - 1));
-  }
-  free(line);
+  Listen(ends[0], child);
+  close(ends[0]);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -177,10 +174,35 @@ absl::StatusOr<std::string> Sweeper::RunFrom(size_t first) {
   return absl::StrCat("by SIG", name == nullptr ? "?" : name);
 }
 
+void Sweeper::Listen(int from, pid_t child) {
+  std::string heard;
+  while (true) {
+    pollfd waited{.fd = from, .events = POLLIN};
+    const int ready = poll(&waited, 1,
+                           static_cast<int>(absl::ToInt64Milliseconds(
+                               waits_ ? kLongestWait : kLongestSilence)));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {  // a collective that hangs, say
+      kill(child, SIGKILL);
+      return;
+    }
+    char bytes[4096];
+    const ssize_t size = read(from, bytes, sizeof(bytes));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return;
+    heard.append(bytes, static_cast<size_t>(size));
+    for (size_t end = 0; (end = heard.find('\n')) != std::string::npos;
+         heard.erase(0, end + 1)) {
+      Hear(heard.substr(0, end));
+    }
+  }
+}
+
 void Sweeper::Hear(const std::string& line) {
   const std::pair<std::string, std::string> said =
       absl::StrSplit(line, absl::MaxSplits(' ', 1));
   const auto& [word, more] = said;
+  waits_ = word == kWaiting;
   size_t number = 0;
   if (word == kOpen && absl::SimpleAtoi(more, &number)) {
     sweep_.devices = number;
