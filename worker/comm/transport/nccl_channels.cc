@@ -38,7 +38,7 @@ class NcclChannel : public DeviceChannel {
   absl::Status Send(std::span<const std::byte> bytes) override {
     RETURN_IF_ERROR(Enter());
     RETURN_IF_ERROR(cuda_.ToStatus(
-        cuda_.copy_to_device(buffer_, bytes.data(), bytes.size()),
+        cuda_.copy_to_device(buffer_, bytes.data(), bytes.size(), stream_),
         "copying a chunk to the GPU"));
     under_way_ = true;
     return nccl_.ToStatus(

@@ -70,7 +70,7 @@ absl::StatusOr<std::shared_ptr<const CudaDriver>> CudaDriver::Load() {
   RETURN_IF_ERROR(library.Find("cuStreamDestroy_v2", &cuda->stream_destroy));
   RETURN_IF_ERROR(library.Find("cuMemAlloc_v2", &cuda->allocate));
   RETURN_IF_ERROR(library.Find("cuMemFree_v2", &cuda->free));
-  RETURN_IF_ERROR(library.Find("cuMemcpyHtoD_v2", &cuda->copy_to_device));
+  RETURN_IF_ERROR(library.Find("cuMemcpyHtoDAsync_v2", &cuda->copy_to_device));
   RETURN_IF_ERROR(library.Find("cuMemcpyDtoH_v2", &cuda->copy_to_host));
   return cuda;
 }

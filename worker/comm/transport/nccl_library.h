@@ -84,7 +84,8 @@ struct CudaDriver {
   int (*stream_destroy)(void* stream) = nullptr;
   int (*allocate)(uint64_t* address, size_t bytes) = nullptr;
   int (*free)(uint64_t address) = nullptr;
-  int (*copy_to_device)(uint64_t to, const void* from, size_t bytes) = nullptr;
+  int (*copy_to_device)(uint64_t to, const void* from, size_t bytes,
+                        void* stream) = nullptr;
   int (*copy_to_host)(void* to, uint64_t from, size_t bytes) = nullptr;
 };
 
