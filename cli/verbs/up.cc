@@ -41,6 +41,8 @@ namespace {
 constexpr int64_t kOpenFiles = 16384;
 constexpr int64_t kFewOpenFiles = 4096;
 constexpr absl::Duration kLook = absl::Milliseconds(200);
+// Of a command that was told to end.
+constexpr absl::Duration kLastWords = absl::Seconds(30);
 
 struct CoordinatorFlags {
   std::string listen = kDefaultAddress;
@@ -227,19 +229,30 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   return stayed;
 }
 
-// Until the command ends, or an interrupt, which it is sent too.
+// Until the command ends, or an interrupt, which it is sent too, or the workers
+// that it needs are gone.
 absl::Status RunCommand(const std::vector<std::string>& command,
                         const std::vector<std::string>& variables,
-                        const std::stop_token& stop) {
+                        Gathering& gathering, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const auto program,
                    RunningProgram::Start(command, variables, false));
   std::optional<int> status;
-  for (bool is_told = false; !status.has_value();) {
-    if (stop.stop_requested() && !is_told) {
+  absl::Time told = absl::InfiniteFuture();
+  bool is_deserted = false;
+  while (!status.has_value()) {
+    is_deserted = is_deserted || gathering.IsOver(absl::ZeroDuration());
+    if ((stop.stop_requested() || is_deserted) &&
+        told == absl::InfiniteFuture()) {
       program->Signal(SIGTERM);
-      is_told = true;
+      told = absl::Now();
     }
+    if (absl::Now() - told > kLastWords) program->Signal(SIGKILL);
     status = program->AwaitEnd(kLook);
+  }
+  if (is_deserted && *status != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("the workers of the job ended before ", command[0],
+                     "; their messages say why"));
   }
   if (*status == 0) return absl::OkStatus();
   return absl::AbortedError(
@@ -271,7 +284,8 @@ absl::Status UpInAllocation(const Context& context, const UpFlags& flags) {
                  RETURN_IF_ERROR(gathering->Call(address, stop));
                  const auto variables = gathering->Variables(address);
                  if (!flags.slurm.command.empty()) {
-                   return RunCommand(flags.slurm.command, variables, stop);
+                   return RunCommand(flags.slurm.command, variables, *gathering,
+                                     stop);
                  }
                  *context.err << "serving job steps at " << address << "\n"
                               << std::flush;
