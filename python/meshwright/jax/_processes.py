@@ -8,7 +8,7 @@ from collections.abc import Callable
 import jax
 import numpy
 
-from meshwright.errors import FailedPrecondition, MeshwrightError
+from meshwright.errors import FailedPrecondition
 from meshwright.plan import Plan
 
 
@@ -20,7 +20,7 @@ def agree(make: Callable[[], tuple[Plan, bytes]]) -> tuple[Plan, bytes]:
         return _unpack(_broadcast(b""))
     try:
         plan, module = make()
-    except MeshwrightError as error:
+    except Exception as error:  # else the others would wait
         _broadcast(json.dumps({"error": str(error)}).encode() + b"\n")
         raise
     head = json.dumps({"plan": plan.to_json(), "id": plan.id})

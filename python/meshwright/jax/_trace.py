@@ -67,7 +67,7 @@ def trace_step(
     with _constants_in_place():
         jitted = jax.jit(step, donate_argnums=donated, keep_unused=True)
         traced = jitted.trace(*abstract)
-        _check_constants(step, traced.jaxpr.consts)
+        _check_constants(step, _constants(traced.jaxpr))
         _check_primitives(traced.jaxpr)
         lowered = traced.lower(lowering_platforms=(platform,))
     stablehlo = lowered.compiler_ir("stablehlo")
@@ -128,7 +128,11 @@ def _leaves(abstract: Sequence[Any], names: Sequence[str]) -> Iterator[Any]:
 def _abstract(value: Any, name: str) -> Any:
     def one(path: Any, leaf: Any) -> Any:
         if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
-            return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
+            # A weak type decides what the step's own numbers are promoted to.
+            weak = bool(getattr(leaf, "weak_type", False))
+            return jax.ShapeDtypeStruct(
+                leaf.shape, leaf.dtype, weak_type=weak
+            )
         if isinstance(leaf, (bool, int, float, complex)):
             return leaf
         raise InvalidArgument(
@@ -152,8 +156,13 @@ def _unwrap(
     )
     if not (hasattr(step, "lower") and hasattr(step, "__wrapped__")):
         return step, donated
+    infos = step.trace(*abstract).args_info[0]
+    if len(infos) != len(abstract):
+        raise InvalidArgument(
+            "step has static arguments; bind them with functools.partial, and "
+            "jit the rest"
+        )
     if not donated:
-        infos = step.lower(*abstract).args_info[0]
         donated = tuple(
             number
             for number, info in enumerate(infos)
@@ -213,6 +222,15 @@ def _equations(jaxpr: Any) -> Iterator[Any]:
                 item = getattr(item, "jaxpr", item)
                 if hasattr(item, "eqns"):
                     yield from _equations(item)
+
+
+def _constants(closed: Any) -> Iterator[Any]:
+    """Of the step, and of the jitted functions that it calls."""
+    yield from closed.consts
+    for equation in _equations(closed.jaxpr):
+        for parameter in equation.params.values():
+            if hasattr(parameter, "jaxpr") and hasattr(parameter, "consts"):
+                yield from parameter.consts
 
 
 def _check_primitives(closed: Any) -> None:

@@ -70,14 +70,24 @@ class PlannedStep:
         One argument is returned by itself, several as a tuple. The arrays
         given stay valid after a call that donates those returned.
         """
-        placed = tuple(
-            jax.tree.map(
-                _move_copy if number in self.donate_argnums else _move,
-                value,
-                self.in_shardings[number],
+        planned = len(self._trace.arguments)
+        if len(arguments) > planned:
+            raise PlanMismatch(
+                f"the step is planned with {planned} arguments, and put was "
+                f"given {len(arguments)}"
             )
-            for number, value in enumerate(arguments)
-        )
+        try:
+            placed = tuple(
+                jax.tree.map(
+                    _move_copy if number in self.donate_argnums else _move,
+                    value,
+                    self.in_shardings[number],
+                )
+                for number, value in enumerate(arguments)
+            )
+        except (TypeError, ValueError) as error:
+            self._check_leaves(arguments, error)
+            raise
         return placed[0] if len(placed) == 1 else placed
 
     @property
@@ -137,12 +147,21 @@ class PlannedStep:
                 f"the step is planned with {planned} arguments, and was "
                 f"called with {len(arguments)}"
             ) from cause
+        if self._check_leaves(arguments, cause):
+            self._check_places(arguments, cause)
+
+    def _check_leaves(
+        self, arguments: Sequence[Any], cause: Exception
+    ) -> bool:
+        """Of the first arguments; False where they are no trees of arrays."""
         try:
             shapes = jax.eval_shape(lambda *values: values, *arguments)
         except (TypeError, ValueError):
-            return
+            return False
         given = dict(leaf_paths(shapes, self._names))
-        for leaf in self._trace.inputs:
+        planned = self._trace.arguments[: len(arguments)]
+        count = len(jax.tree.leaves(planned))
+        for leaf in self._trace.inputs[:count]:
             found = given.pop(leaf.path, None)
             if found is None:
                 raise PlanMismatch(
@@ -163,7 +182,7 @@ class PlannedStep:
             raise PlanMismatch(
                 f"{path} is new; the step is planned without it"
             ) from cause
-        self._check_places(arguments, cause)
+        return True
 
     def _check_places(
         self, arguments: Sequence[Any], cause: Exception

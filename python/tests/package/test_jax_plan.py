@@ -89,6 +89,36 @@ def test_a_jitted_step_keeps_its_donation(plan):
     assert planned.donate_argnums == (0,)
 
 
+def test_what_is_weakly_typed_stays_so(plan):
+    def step(weights, x, rate):
+        loss, grads = jax.value_and_grad(
+            lambda w: ((x @ w) ** 2).mean().astype(jnp.float32)
+        )(weights)
+        return weights - rate * grads, loss
+
+    weights = jnp.ones((32, 64), jnp.bfloat16)
+    x = jnp.ones((4, 32), jnp.bfloat16)
+    rate = jnp.asarray(1e-3)
+    assert rate.weak_type
+    planned = plan(step, weights, x, rate)
+    wanted, _ = jax.jit(step)(weights, x, rate)
+    got, _ = planned(weights, x, rate)
+    assert got.dtype == wanted.dtype == jnp.bfloat16
+    planned(got, x, rate)
+
+
+def test_a_folder_that_cannot_be_written_keeps_no_plan(plan, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.warns(meshwright.MeshwrightWarning, match="is not kept"):
+        plan(
+            make_step(),
+            make_state(),
+            make_batch(),
+            0.1,
+            keep=tmp_path / "file" / "plans",
+        )
+
+
 def test_typed_random_keys_are_arguments_and_state(plan):
     params = make_state()["params"]
     state = {"params": params, "key": jax.random.key(3)}

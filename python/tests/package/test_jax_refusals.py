@@ -68,6 +68,30 @@ def test_a_step_that_closes_over_a_device_array(plan):
         plan(step, jnp.ones((4, 64)))
 
 
+def test_a_device_array_that_a_jitted_callee_closes_over(plan):
+    table = jnp.ones((64, 16))
+    embed = jax.jit(lambda x: x @ table)
+    with pytest.raises(
+        meshwright.InvalidArgument,
+        match=r"closes over the device array \(float32\[64,16\]\)",
+    ):
+        plan(lambda x: embed(x).sum(), jnp.ones((4, 64)))
+
+
+def test_a_jitted_step_with_static_arguments(plan):
+    def step(x, train):
+        return x * 2 if train else x
+
+    named = jax.jit(step, static_argnames="train")
+    numbered = jax.jit(lambda n, x: x * n, static_argnums=0, donate_argnums=1)
+    x = jnp.ones((4, 64))
+    for jitted, arguments in ((named, (x, True)), (numbered, (3, x))):
+        with pytest.raises(
+            meshwright.InvalidArgument, match="step has static arguments; bind"
+        ):
+            plan(jitted, *arguments)
+
+
 def test_numpy_constants_and_device_scalars_stay_in_the_step(plan):
     table, scale = np.ones((64, 16), np.float32), jnp.float32(2)
 
@@ -112,6 +136,15 @@ def test_numpy_constants_and_device_scalars_stay_in_the_step(plan):
 def test_another_batch_names_the_leaf(planned, change, message):
     with pytest.raises(meshwright.PlanMismatch, match=message):
         planned(make_state(), change(make_batch()), RATE)
+
+
+def test_put_names_what_it_cannot_place(planned):
+    state = make_state()
+    with pytest.raises(meshwright.PlanMismatch, match="put was given 4"):
+        planned.put(state, make_batch(), RATE, RATE)
+    other = {**state, "more": jnp.ones(3)}
+    with pytest.raises(meshwright.PlanMismatch, match=r"state\['more'\] is new"):
+        planned.put(other)
 
 
 def test_arguments_that_are_committed_elsewhere(planned):
