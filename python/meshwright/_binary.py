@@ -165,7 +165,7 @@ def plan_symbolically(
     Nothing is measured, and no device is needed.
     """
     with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
-        model = pathlib.Path(folder, name + ".hlo.pb")
+        model = pathlib.Path(folder, "step.hlo.pb")
         model.write_bytes(module)
         words = ["--mesh", "x".join(map(str, mesh)), "--json"]
         if baseline == "symbolic":
@@ -175,4 +175,6 @@ def plan_symbolically(
         if memory is not None:
             words += ["--device-memory", str(parse_bytes(memory, "memory"))]
         words += (strategies or Strategies()).flags()
-        return Plan.from_json(run("plan", model, *words))
+        made = json.loads(run("plan", model, *words))
+        made["model"]["name"] = name
+        return Plan.from_json(made)

@@ -25,8 +25,8 @@ _FORMAT = 1
 def default_folder() -> pathlib.Path:
     if named := os.environ.get("MESHWRIGHT_PLANS"):
         return pathlib.Path(named)
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return pathlib.Path(cache).expanduser() / "meshwright" / "plans"
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(cache) / "meshwright" / "plans"
 
 
 def make_key(parts: Sequence[object]) -> str:
@@ -50,8 +50,14 @@ class KeptPlans:
         self._folder.mkdir(parents=True, exist_ok=True)
         fresh = self._folder / f".{key}.{secrets.token_hex(4)}"
         fresh.mkdir()
-        (fresh / "annotated.hlo.pb").write_bytes(annotated)
-        plan.save(fresh / "plan.json")
+        try:
+            (fresh / "annotated.hlo.pb").write_bytes(annotated)
+            plan.save(fresh / "plan.json")
+            self._move(fresh, key)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+    def _move(self, fresh: pathlib.Path, key: str) -> None:
         place = self._folder / key
         try:
             fresh.rename(place)
@@ -59,5 +65,3 @@ class KeptPlans:
             if self.find(key) is None:
                 shutil.rmtree(place, ignore_errors=True)
                 fresh.rename(place)
-            else:
-                shutil.rmtree(fresh, ignore_errors=True)

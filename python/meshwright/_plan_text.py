@@ -24,11 +24,13 @@ def _certainty(plan: Plan, low: float, high: float) -> tuple[str, str]:
 
 def summary_rows(plan: Plan) -> list[tuple[str, str]]:
     """Labels and values, as ``meshwright plan --verbose`` prints them."""
-    if not plan.feasible or plan.predicted is None:
+    if not plan.feasible:
         return [
             ("verdict", f"no plan fits {format_bytes(plan.limit_bytes)}"),
             ("minimum memory", format_bytes(plan.least_memory_bytes)),
         ]
+    if plan.predicted is None:
+        return [("step", "not predicted: nothing was measured")]
     step = plan.predicted
     parts = [
         f"compute {format_seconds(step.compute_seconds)}",

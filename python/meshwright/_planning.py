@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from meshwright._binary import annotate, plan_symbolically
 from meshwright._kept_plans import KeptPlans, default_folder
-from meshwright.errors import PlanMismatch, Unimplemented
+from meshwright.errors import PlanMismatch, Unimplemented, warn
 from meshwright.launch import plan_or_baseline
 from meshwright.plan import Plan, check_feasible
 from meshwright.records import Strategies
@@ -84,7 +84,10 @@ def find_or_make(
         )
     # A baseline is not kept: the next start asks again.
     if kept is not None and is_asked:
-        kept.keep(key, *made)
+        try:
+            kept.keep(key, *made)
+        except OSError as error:  # the run has its plan
+            warn(f"the plan is not kept for the next start: {error}")
     return made
 
 

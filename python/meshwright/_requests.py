@@ -48,6 +48,17 @@ ANALYSIS_SECONDS = 120.0
 # A watch that breaks is made anew for so long.
 RECONNECT_SECONDS = 60.0
 RECONNECT_PAUSE_SECONDS = 0.5
+
+
+def broken_since(broken: float | None, tried: float) -> float:
+    """Since when nothing was heard, after a try that began at ``tried``.
+
+    One that lasted was connected: a plan that waits has no updates.
+    """
+    now = time.monotonic()
+    if broken is None or now - tried > RECONNECT_SECONDS / 2:
+        return now
+    return broken
 _CHUNK_BYTES = 1 << 20
 
 

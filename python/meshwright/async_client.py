@@ -141,19 +141,20 @@ class AsyncClient(ClientBase):
     ) -> AsyncIterator[PlanUpdate]:
         seconds = parse_seconds(wait, "wait")
         until = None if seconds is None else time.monotonic() + seconds
-        heard = time.monotonic()
+        broken: float | None = None  # since when
         last: PlanUpdate | None = None
         while True:
             settings = await self._connect()
             stub = plans_pb2_grpc.PlansStub(self._channel)
             left = None if until is None else max(until - time.monotonic(), 0)
+            tried = time.monotonic()
             try:
                 async for message in stub.Watch(
                     plans_pb2.WatchPlanRequest(id=id, after=after),
                     timeout=left,
                     metadata=_requests.metadata(settings),
                 ):
-                    heard = time.monotonic()
+                    broken = None
                     after = max(after, message.sequence)
                     update = _messages.to_update(message, id)
                     last = update if update.state else last
@@ -167,8 +168,9 @@ class AsyncClient(ClientBase):
                         _requests.not_ended(id, seconds, last)
                     ) from None
                 error = _requests.translate(rpc_error, settings)
+                broken = _requests.broken_since(broken, tried)
                 if not isinstance(error, Unavailable) or (
-                    time.monotonic() - heard > _requests.RECONNECT_SECONDS
+                    time.monotonic() - broken > _requests.RECONNECT_SECONDS
                 ):
                     raise error from None
                 await asyncio.sleep(_requests.RECONNECT_PAUSE_SECONDS)

@@ -14,10 +14,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from meshwright.errors import (
-    Cancelled,
     DeadlineExceeded,
     FailedPrecondition,
-    Internal,
     InvalidArgument,
     PermissionDenied,
     ResourceExhausted,
@@ -35,11 +33,9 @@ T = TypeVar("T")
 # roofline.
 BASELINES = ("dp", "tp", "fsdp", "alpa-like", "map", "symbolic")
 
+# A service of before it had a call lacks what it needs for the plan.
 _SERVICE_FAULTS = (
-    Cancelled,
     DeadlineExceeded,
-    FailedPrecondition,
-    Internal,
     PermissionDenied,
     ResourceExhausted,
     Unauthenticated,
@@ -98,7 +94,12 @@ def plan_or_baseline(
     except _SERVICE_FAULTS as error:
         if fallback is None:
             raise
-        plan = make_baseline(fallback)
+        try:
+            plan = make_baseline(fallback)
+        except FailedPrecondition as second:  # no program on this machine
+            raise type(error)(
+                f"{error}; and there is no baseline {fallback}: {second}"
+            ) from second
         warn(
             f"no measured plan, so this run takes the baseline {fallback}: "
             f"{error}"

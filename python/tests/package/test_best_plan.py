@@ -45,6 +45,23 @@ def test_a_service_that_is_away_leaves_a_baseline(
     assert plan.segments[1].describe == (described or plan.segments[1].describe)
 
 
+def test_a_baseline_has_the_name_that_is_given(binary, monkeypatch):
+    monkeypatch.setenv("MESHWRIGHT_ADDRESS", "localhost:1")
+    with pytest.warns(meshwright.MeshwrightWarning):
+        plan = meshwright.best_plan(MODEL, mesh="1x2", name="team/llama")
+    assert plan.model.name == "team/llama"
+    assert "not predicted: nothing was measured" in str(plan)
+
+
+def test_without_a_program_the_services_word_stands(monkeypatch, tmp_path):
+    monkeypatch.setenv("MESHWRIGHT_ADDRESS", "localhost:1")
+    monkeypatch.setenv("MESHWRIGHT_BINARY", str(tmp_path / "none"))
+    with pytest.raises(
+        meshwright.Unavailable, match="no coordinator answers.*no baseline dp"
+    ):
+        meshwright.best_plan(MODEL, mesh="1x2")
+
+
 def test_a_service_that_is_busy_is_waited_for_within_the_limit(binary, store):
     model = ROOT / "tests" / "testdata" / "gpt2_tiny.hlo.pb"
     with meshwright.Client(store=store) as client:

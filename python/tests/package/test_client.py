@@ -12,6 +12,7 @@ grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
 pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
 
 import meshwright  # noqa: E402
+from meshwright import _requests  # noqa: E402
 from meshwright._binary import annotate  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -131,6 +132,18 @@ def test_nothing_answers_at_the_address():
         pytest.raises(meshwright.Unavailable, match="no coordinator answers"),
     ):
         client.plans()
+
+
+def test_a_watch_is_broken_from_its_break_on_and_not_while_it_was_quiet(
+    monkeypatch,
+):
+    now = 1000.0
+    monkeypatch.setattr(_requests.time, "monotonic", lambda: now)
+    broken = _requests.broken_since(None, 100.0)  # quiet for long
+    assert broken == 1000.0
+    now = 1010.0
+    assert _requests.broken_since(broken, 1009.9) == 1000.0  # nothing there
+    assert _requests.broken_since(broken, 900.0) == 1010.0  # it was back
 
 
 def test_a_service_that_lacks_the_call_is_of_another_version():
