@@ -98,6 +98,12 @@ def plan(
     return agree(make)
 
 
+def _name_device(platform: str) -> str:
+    if platform == "cuda" and torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return platform
+
+
 def _make_key(
     step: ExportedStep,
     platform: str,
@@ -111,7 +117,7 @@ def _make_key(
             __version__,
             "torch",
             step.text_digest,
-            platform,
+            _name_device(platform),
             symbolic,
             mesh,
             parse_bytes(memory, "memory"),
