@@ -75,8 +75,9 @@ function addHatch(svg) {
 // text}; the outermost bracket first, null for none. Widths follow time, but each
 // box can be seen.
 function drawModel(svg, width, boxes) {
-  const gap = 3;
-  const least = Math.max(3, Math.min(26, width / boxes.length - gap));
+  const slot = width / boxes.length;
+  const gap = Math.min(3, 0.3 * slot);
+  const least = Math.min(26, slot - gap);
   const total = d3.sum(boxes, (it) => it.seconds) || 1;
   const free = Math.max(0, width - boxes.length * (least + gap));
   const levels = d3.max(boxes, (it) => it.brackets.length);

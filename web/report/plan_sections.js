@@ -166,7 +166,7 @@ function buildModel(data) {
       brackets: [...(stages.size ? [stages.get(run.stage)] : []),
         ...(repeats.size ? [repeats.get(run.group)] : [])],
       text: `segments ${runNumbers(run)}, type ${run.type}\n` +
-          `${letter}: ${run.describe}\n${formatSeconds(run.seconds)} in all`};
+          `${letter}: ${run.describe}\n${formatSeconds(secondsInAll(run))} in all`};
   });
   const columns = [
     ...(data.pipeline ? [text("Stage", (run) => run.stage)] : []),
@@ -174,7 +174,8 @@ function buildModel(data) {
     wide("Configuration", (run) => [named(categories, run.describe),
       run.estimated ? " (estimated)" : null]),
     num("Type", (run) => run.type),
-    num("Time each", (run) => formatSeconds(secondsEach(run))),
+    num("Time each", (run) =>
+      formatSeconds(secondsInAll(run) / run.count / run.repeat)),
     num("Time in all", (run) => formatSeconds(secondsInAll(run))),
     num("Share", (run) => formatShare(secondsInAll(run) / total)),
     num("Memory in all", (run) => formatBytes(run.memory_bytes)),
