@@ -288,13 +288,6 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   std::vector<std::string> notes;
   auto collectors =
       collect::FindCollectors(plugin, client->platform_name(), notes);
-  // What else tells communication and launches apart is for where none starts.
-  std::erase_if(collectors, [&](const auto& collector) {
-    absl::Status status = collector->Start();
-    if (status.ok()) status = collector->Stop().status();
-    if (!status.ok()) notes.emplace_back(status.message());
-    return !status.ok();
-  });
   ASSIGN_OR_RETURN(const int64_t least,
                    Agreement(line.get()).FindSmallest(std::ssize(collectors)));
   collectors.resize(static_cast<size_t>(least));
