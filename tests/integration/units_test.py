@@ -98,8 +98,11 @@ class UnitsTest(unittest.TestCase):
         for role in ROLES:
             with self.subTest(role):
                 self.assertEqual(setting(role, "StartLimitIntervalSec"), "0")
-                self.assertEqual(setting(role, "RestartPreventExitStatus"),
-                                 "2")
+                self.assertEqual(setting(role, "Restart"), "on-failure")
+        self.assertEqual(setting("coordinator", "RestartPreventExitStatus"),
+                         "2")
+        # A driver that is loaded late is told like one that is not there.
+        self.assertNotIn("RestartPreventExitStatus", unit("worker").read_text())
 
     def test_draining_ends_before_the_manager_kills(self):
         for role in ROLES:
