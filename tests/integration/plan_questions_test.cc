@@ -392,11 +392,11 @@ TEST_F(PlanQuestionsTest, RowsAreMeasuredAgainOnAWorker) {
 
 TEST_F(PlanQuestionsTest, RowsOfEveryMeshOfAStageAreMeasuredAgain) {
   Start(answers::MakePlanQuestions(store_.get()));
-  Plan("whole.json", 0, 8);
-  const std::string a = Plan("a.json", peak_bytes_ / 2, 8);
+  const std::string a = Plan("a.json", 0, 8);
   const auto worker = StartWorker();
   const v1::Plan plan = client_->GetPlan(a)->plan();
-  ASSERT_GT(plan.stages_size(), 1);
+  ASSERT_TRUE(plan.has_pipeline());
+  ASSERT_GT(plan.stages_size(), 0);
   const auto ignore = [](const v1::PlanProgress&) {};
   v1::RemeasureRequest request;
   request.set_id(a);
