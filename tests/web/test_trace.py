@@ -66,7 +66,8 @@ def test_devices_have_tracks_and_communication_is_apart(
             assert f"predicted: device {device} / {lane}" in tracks
         assert f"measured: device {device} / step" in tracks
     names = [name for _, _, name in slices[tracks["predicted: device 0 / compute"]]]
-    assert names[0].startswith("forward of segment 0")
+    # A segment may take no time once its launch is taken out.
+    assert names[0].startswith("forward of segment")
     assert any(name.startswith("backward") for name in names)
     levels = [packet.track_event.counter_value for packet in trace.packet
               if packet.track_event.type == Event.TYPE_COUNTER]
