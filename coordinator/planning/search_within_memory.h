@@ -6,10 +6,10 @@
 // runs again: at most four times, and not after the deadline. Of the plans that
 // fit the fastest is taken. Where none was found, one more search counts the
 // gradients that are reduced as if they were saved. The lower bound covers the
-// plans whose sum is within the widest limit searched. In -> Out: a problem
-// that limits memory, or does not -> an answer whose peak and least memory are
-// those of peak_timeline.h, and the limit of its search. Errors: those of
-// search::Solve.
+// plans whose sum is within the widest limit searched.
+// In -> Out: a problem that limits memory, or does not -> an answer whose peak
+// and least memory are those of peak_timeline.h, and the limit of its search.
+// Errors: those of search::Solve.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_SEARCH_WITHIN_MEMORY_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_SEARCH_WITHIN_MEMORY_H_
 

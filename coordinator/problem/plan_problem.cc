@@ -54,12 +54,16 @@ class ProblemBuilder {
     auto operator<=>(const NodePair&) const = default;
   };
   using EdgeTables = std::map<NodePair, problem::Table>;
+  struct Cost {
+    problem::Config config;
+    int64_t copied_bytes = 0;  // of its persistent ones; 0 if it is estimated
+  };
 
   absl::Status AddType(SegmentTypeId type) {
     problem::NodeType node_type;
     node_type.name = absl::StrCat("type ", type.value());
     const auto& configurations = space_.types[type].configurations;
-    std::vector<std::optional<problem::Config>> costs;
+    std::vector<std::optional<Cost>> costs;
     std::vector<char> known;
     for (size_t c = 0; c < configurations.size(); ++c) {
       costs.push_back(FindCost(type, static_cast<int>(c)));
@@ -74,7 +78,7 @@ class ProblemBuilder {
     std::vector<TimelineBytes>& timeline = out_.timeline.emplace_back();
     for (const GroupState& state :
          ListGroupStates(configurations, known, max_members)) {
-      problem::Config config = *costs[state.configuration];
+      problem::Config config = costs[state.configuration]->config;
       config.transient_bytes += CountGroupTransientBytes(
           configurations[state.configuration], state.position);
       usable.push_back(state.configuration);
@@ -83,11 +87,7 @@ class ProblemBuilder {
           {.transient = config.transient_bytes,
            .reduced = estimation::FindReducedBytes(
                space_, configurations[state.configuration], results_),
-           .copied = options_.parts
-                         ? 0
-                         : estimation::FindArgumentCopyBytes(
-                               space_, configurations[state.configuration],
-                               results_)});
+           .copied = costs[state.configuration]->copied_bytes});
       node_type.configs.push_back(config);
     }
     if (usable.empty()) {
@@ -100,23 +100,27 @@ class ProblemBuilder {
     return absl::OkStatus();
   }
 
-  std::optional<problem::Config> FindCost(SegmentTypeId type, int c) const {
+  std::optional<Cost> FindCost(SegmentTypeId type, int c) const {
     const space::Configuration& configuration =
         space_.types[type].configurations[c];
-    std::optional<problem::Config> config =
+    const std::optional<problem::Config> measured =
         estimation::FindMeasuredCost(space_, configuration, results_);
-    const auto estimate = estimates_.find({type, c});
-    // The passes of a part update nothing in place.
-    if (config.has_value() && !options_.parts) {
-      config->persistent_bytes +=
+    if (measured.has_value()) {
+      Cost cost{*measured};
+      // The passes of a part update nothing in place.
+      if (options_.parts) return cost;
+      cost.copied_bytes =
           estimation::FindArgumentCopyBytes(space_, configuration, results_);
+      cost.config.persistent_bytes += cost.copied_bytes;
+      return cost;
     }
-    if (config.has_value() || estimate == estimates_.end()) return config;
-    config = estimation::KeepBytesOnly(configuration);
-    config->time = estimate->second.time;
-    config->transient_bytes = estimate->second.transient_bytes;
-    config->noise = estimate->second.noise;
-    return config;
+    const auto estimate = estimates_.find({type, c});
+    if (estimate == estimates_.end()) return std::nullopt;
+    Cost cost{estimation::KeepBytesOnly(configuration)};
+    cost.config.time = estimate->second.time;
+    cost.config.transient_bytes = estimate->second.transient_bytes;
+    cost.config.noise = estimate->second.noise;
+    return cost;
   }
 
   std::string FirstReason(SegmentTypeId type) const {
