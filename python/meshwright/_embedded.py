@@ -4,7 +4,8 @@ Concept: the program runs ``meshwright up`` on a socket in a private folder. A
 shell between the two waits for the end of its standard input, which this
 process holds: the service also ends where this process is killed.
 Threads: any; one start at a time.
-Errors: FailedPrecondition with the program's own sentence.
+Errors: FailedPrecondition with the program's own sentence; Unavailable where
+another service holds the store, or this one does not start in time.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import weakref
 from typing import IO
 
 from meshwright._binary import environment, find_binary
-from meshwright.errors import FailedPrecondition
+from meshwright.errors import FailedPrecondition, Unavailable
 from meshwright.settings import ServiceSettings
 
 _START_SECONDS = 60.0
@@ -78,20 +79,20 @@ class LocalService:
             until = min(until, limit)
         while True:
             try:
-                self._start_once(devices)
+                self._start_once(devices, limit)
                 return
             except FailedPrecondition as error:
                 if _STORE_IN_USE not in str(error):
                     raise
                 if time.monotonic() > until:
-                    raise FailedPrecondition(
+                    raise Unavailable(
                         "another meshwright on this machine uses the same "
                         "store; set MESHWRIGHT_ADDRESS to where it listens, "
                         "or give Client another store"
                     ) from None
             time.sleep(_RETRY_SECONDS)
 
-    def _start_once(self, devices: int) -> None:
+    def _start_once(self, devices: int, limit: float | None) -> None:
         # Not in TMPDIR: the path of a socket has room for 107 characters.
         folder = tempfile.mkdtemp(prefix="meshwright-python-", dir="/tmp")
         words = [find_binary(), "up", "--json", "--drain-seconds", "0"]
@@ -113,10 +114,15 @@ class LocalService:
             )
         self._end = weakref.finalize(self, _end, process, folder)
         assert process.stdout is not None
-        line = _read_line(process.stdout)
+        line = _read_line(process.stdout, limit)
         if not line:
             said = log_path.read_text(errors="replace").strip().splitlines()
             self._stop()
+            if line is None:
+                raise Unavailable(
+                    "meshwright up did not start in time; give it more, or "
+                    "set MESHWRIGHT_ADDRESS to a service that runs"
+                )
             raise FailedPrecondition(
                 "meshwright up did not start: "
                 + (said[-1] if said else "it said nothing")
@@ -125,15 +131,17 @@ class LocalService:
         self._devices = devices
 
 
-def _read_line(stream: IO[bytes]) -> bytes:
-    """A line; empty where the stream ends or nothing comes in time."""
+def _read_line(stream: IO[bytes], limit: float | None) -> bytes | None:
+    """A line; empty where the stream ends, None where it is late."""
     until = time.monotonic() + _START_SECONDS
+    if limit is not None:
+        until = min(until, limit)
     found = b""
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         while not found.endswith(b"\n"):
-            if not selector.select(until - time.monotonic()):
-                return b""
+            if not selector.select(max(0.0, until - time.monotonic())):
+                return None
             piece = os.read(stream.fileno(), 4096)
             if not piece:
                 return b""

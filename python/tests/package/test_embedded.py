@@ -47,9 +47,9 @@ def test_a_store_has_one_service_at_a_time(binary, store):
     first, second = LocalService("cpu", store), LocalService("cpu", store)
     first.settings()
     with pytest.raises(
-        meshwright.FailedPrecondition, match="MESHWRIGHT_ADDRESS"
+        meshwright.Unavailable, match="MESHWRIGHT_ADDRESS"
     ):
-        second.settings(until=time.monotonic())
+        second.settings(until=time.monotonic() + 3)
     threading.Timer(1.5, first.stop).start()
     second.settings()
     second.stop()
