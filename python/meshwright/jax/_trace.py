@@ -156,7 +156,14 @@ def _unwrap(
     )
     if not (hasattr(step, "lower") and hasattr(step, "__wrapped__")):
         return step, donated
-    infos = step.trace(*abstract).args_info[0]
+    traced = step.trace(*abstract)
+    if not hasattr(traced, "args_info"):  # that of flax.nnx
+        raise InvalidArgument(
+            f"step is jitted by {type(step).__module__}; split its modules "
+            "with nnx.split, and pass a function of their state that merges "
+            "them"
+        )
+    infos = traced.args_info[0]
     if len(infos) != len(abstract):
         raise InvalidArgument(
             "step has static arguments; bind them with functools.partial, and "

@@ -54,6 +54,15 @@ def test_a_mesh_with_explicit_axes(plan):
         plan(make_step(), make_state(), make_batch(), RATE, mesh=mesh)
 
 
+def test_a_step_that_nnx_jitted(plan):
+    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
+    step = nnx.jit(lambda weights, x: (x @ weights).sum())
+    with pytest.raises(
+        meshwright.InvalidArgument, match="step is jitted by flax.*nnx.split"
+    ):
+        plan(step, jnp.ones((64, 4)), jnp.ones((4, 64)))
+
+
 def test_a_step_that_closes_over_a_device_array(plan):
     table = {"rotary": jnp.ones((16, 64))}
 
