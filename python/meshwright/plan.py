@@ -186,7 +186,11 @@ class Plan:
             raise InvalidArgument(
                 "this is no plan file: it has no schema_version"
             )
-        if int(data["schema_version"]) > SCHEMA_VERSION:
+        try:
+            version = int(data["schema_version"])
+        except (TypeError, ValueError) as error:
+            raise InvalidArgument(f"this is no plan file: {error}") from None
+        if version > SCHEMA_VERSION:
             raise Unimplemented(
                 f"the plan is of version {data['schema_version']} and this "
                 f"package reads up to version {SCHEMA_VERSION}; install a "

@@ -133,6 +133,11 @@ def test_a_verdict_is_a_plan_too():
     ("text", "kind", "message"),
     [
         ("{", meshwright.InvalidArgument, "no plan file"),
+        (
+            '{"schema_version": "one"}',
+            meshwright.InvalidArgument,
+            "no plan file",
+        ),
         ("{}", meshwright.InvalidArgument, "no schema_version"),
         ("[1]", meshwright.InvalidArgument, "no schema_version"),
         (
