@@ -117,6 +117,7 @@ def _make_key(
             __version__,
             "torch",
             step.text_digest,
+            step.arguments,  # their names, which the text has not
             _name_device(platform),
             symbolic,
             mesh,
