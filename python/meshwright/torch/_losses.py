@@ -4,10 +4,13 @@ Concept: the gradient of ``F.mse_loss`` and its like divides by the number of
 elements that it sees. DTensor has no rule for these operators and runs them on
 a process's share, so the gradients of shares would be too large by the number
 of shares. The loss of elements and ``mean`` are operators that DTensor knows.
+Of a cross entropy it knows the sum; its own rule of the mean takes that of the
+shares' means, whatever each has of targets that count.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +26,7 @@ _LOSSES = (
     F.smooth_l1_loss,
     F.soft_margin_loss,
 )
+_ENTROPIES = (F.cross_entropy, F.nll_loss)
 
 
 class MeansApart(TorchFunctionMode):
@@ -36,6 +40,8 @@ class MeansApart(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         given = dict(kwargs or {})
+        if func in _ENTROPIES:
+            return _entropy(func, *args, **given)
         if func not in _LOSSES or not _is_plain_mean(func, given):
             return func(*args, **given)
         return func(*args, **{**given, "reduction": "none"}).mean()
@@ -50,3 +56,20 @@ def _is_plain_mean(func: Callable[..., Any], given: dict[str, Any]) -> bool:
         and given.get("reduce") is None
         and not (by_weights and given.get("weight") is not None)
     )
+
+
+def _entropy(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The sum over elements, over the weights of the targets that count."""
+    call = inspect.signature(func).bind(*args, **kwargs)
+    call.apply_defaults()
+    given = call.arguments
+    target = given["target"]
+    if not _is_plain_mean(func, given) or target.is_floating_point():
+        return func(*args, **kwargs)
+    counts = target != given["ignore_index"]
+    if given["weight"] is None:
+        total = counts.sum()
+    else:
+        weights = given["weight"][torch.where(counts, target, 0)]
+        total = torch.where(counts, weights, 0).sum()
+    return func(*args, **{**kwargs, "reduction": "sum"}) / total

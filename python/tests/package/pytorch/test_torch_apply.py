@@ -15,11 +15,13 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 
+import torch.nn.functional as F  # noqa: E402
 from torch_models import make  # noqa: E402
 
 import meshwright  # noqa: E402
 import meshwright.torch  # noqa: E402
 from meshwright import Plan, Strategies  # noqa: E402
+from meshwright.torch._losses import MeansApart  # noqa: E402
 
 TOLERANCE = 1e-4
 # The batch in rows, or Megatron's: columns, then contraction.
@@ -108,16 +110,30 @@ def test_two_processes_train_as_one(binary, name, pin, tmp_path):
 
 
 @pytest.mark.parametrize("pin", ("all=columns", "all=rows"))
-def test_a_mean_over_shares_has_the_gradients_of_the_whole(
-    binary, pin, tmp_path
-):
-    plan_of(
-        "mean_squares",
-        tmp_path,
-        symbolic=True,
-        strategies=Strategies(pin=(pin,)),
+@pytest.mark.parametrize("name", ("mean_squares", "padded"))
+def test_a_mean_over_shares_is_that_of_the_whole(binary, name, pin, tmp_path):
+    plan_of(name, tmp_path, symbolic=True, strategies=Strategies(pin=(pin,)))
+    assert_trains_alike(name, tmp_path)
+
+
+@pytest.mark.parametrize("smoothing", (0.0, 0.1))
+@pytest.mark.parametrize("weighted", (False, True))
+def test_a_cross_entropy_apart_is_that_of_torch(weighted, smoothing):
+    scores = torch.randn(2, 5, 3)
+    targets = torch.tensor([[0, 4, 9], [9, 2, 1]])
+    given = {
+        "weight": torch.rand(5) if weighted else None,
+        "ignore_index": 9,
+        "label_smoothing": smoothing,
+    }
+    wanted = F.cross_entropy(scores, targets, **given)
+    with MeansApart():
+        found = F.cross_entropy(scores, targets, **given)
+        of_shares = F.cross_entropy(scores, scores.softmax(1))
+    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(
+        of_shares, F.cross_entropy(scores, scores.softmax(1))
     )
-    assert_trains_alike("mean_squares", tmp_path)
 
 
 def test_styles_of_a_plan_train_as_in_one_process(binary, tmp_path):

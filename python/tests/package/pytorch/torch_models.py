@@ -312,11 +312,23 @@ def mean_squares() -> Case:
     return DescentCase(Two(), batch, loss)
 
 
+def padded() -> Case:
+    """Rows whose targets do not count, all in the second half of the batch."""
+
+    def loss(module: nn.Module, batch: Any) -> torch.Tensor:
+        return F.cross_entropy(module(batch["x"]), batch["y"])
+
+    x = torch.arange(8 * 16).reshape(8, 16) / 64
+    y = torch.tensor([3, 1, 4, 1, 5, -100, -100, -100])
+    return DescentCase(Two(), {"x": x, "y": y}, loss)
+
+
 # Models of single tests.
 OTHERS = {
     "autocast": autocast,
     "gemma2": gemma2,
     "mean_squares": mean_squares,
+    "padded": padded,
     "scaled": scaled,
 }
 
