@@ -11,7 +11,8 @@ namespace {
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
 
-// The maximum trips of the counted loops over layers that the segment keeps.
+// The most trips of the counted loops over layers that the segment keeps. Of
+// nested ones the outermost counts: the others run whole within its trips.
 int64_t KeptTrips(const Analysis& analysis, const SegmentGraph& graph) {
   const ir::Module& module = analysis.module;
   int64_t trips = 0;
@@ -21,11 +22,13 @@ int64_t KeptTrips(const Analysis& analysis, const SegmentGraph& graph) {
         !ir::IsContraction(module, value.origin)) {
       continue;
     }
-    for (std::optional<ir::LoopId> loop = it.loop; loop.has_value();
+    ir::LoopId outermost = *it.loop;
+    for (std::optional<ir::LoopId> loop = it.loop;
+         loop.has_value() && analysis.plan.kept_loops[*loop];
          loop = module.loops[*loop].parent) {
-      if (!analysis.plan.kept_loops[*loop]) break;
-      trips = std::max(trips, module.loops[*loop].trips);
+      outermost = *loop;
     }
+    trips = std::max(trips, module.loops[outermost].trips);
   }
   return trips;
 }
@@ -65,12 +68,12 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
   if (trips > kLongTrips) {
     const double more = static_cast<double>(trips - kLongTrips) /
                         static_cast<double>(kLongTrips - kShortTrips);
-    configuration.program = make({kLongTrips, side}, ", 4 trips");
+    configuration.program = make({trips, kLongTrips, side}, ", 4 trips");
     configuration.weight = 1 + more;
     configuration.corrections.push_back(
-        {make({kShortTrips, side}, ", 2 trips"), -more});
+        {make({trips, kShortTrips, side}, ", 2 trips"), -more});
   } else {
-    configuration.program = make({INT64_MAX, side}, "");
+    configuration.program = make({.side = side}, "");
   }
   if (outer <= 1) return;
   const double times = static_cast<double>(outer);
@@ -80,7 +83,7 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
   }
   if (!part.empty()) return;
   configuration.corrections.push_back(
-      {make({INT64_MAX, LoopSide::kOutside}, ", outside the loop"), 1});
+      {make({.side = LoopSide::kOutside}, ", outside the loop"), 1});
 }
 
 }  // namespace meshwright::space

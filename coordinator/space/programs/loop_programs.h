@@ -1,7 +1,8 @@
 // The programs that stand for a segment with loops.
 //
 // Concept: a counted loop is timed at kLongTrips and at kShortTrips trips, and
-// a line through both gives its time at all of them. The update outside of the
+// a line through both gives its time at all of them. Loops within it run whole,
+// and so do those beside it that have other trips. The update outside of the
 // loop counts once. A segment inside a loop that is looked through (gradient
 // accumulation) is timed for one trip, which takes over the sums of the trip
 // before. Operations outside of the loop are timed alone. A step of n trips is

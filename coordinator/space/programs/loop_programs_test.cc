@@ -183,5 +183,87 @@ TEST_F(AccumulationTest, TheUpdateWritesTheState) {
   });
 }
 
+// Twenty-four layers, each of six products in a row with one matrix.
+constexpr char kNested[] = R"(
+HloModule nested
+ticks {
+  t_p = (s32[], f32[8,64], f32[64,64]) parameter(0)
+  t_i = s32[] get-tuple-element(t_p), index=0
+  t_x = f32[8,64] get-tuple-element(t_p), index=1
+  t_w = f32[64,64] get-tuple-element(t_p), index=2
+  t_one = s32[] constant(1)
+  t_y = f32[8,64] dot(t_x, t_w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t_h = f32[8,64] tanh(t_y)
+  t_next = s32[] add(t_i, t_one)
+  ROOT t_out = (s32[], f32[8,64], f32[64,64]) tuple(t_next, t_h, t_w)
+}
+ticks_go_on {
+  tc_p = (s32[], f32[8,64], f32[64,64]) parameter(0)
+  tc_i = s32[] get-tuple-element(tc_p), index=0
+  tc_all = s32[] constant(6)
+  ROOT tc_less = pred[] compare(tc_i, tc_all), direction=LT
+}
+layers {
+  l_p = (s32[], f32[8,64], f32[24,64,64]) parameter(0)
+  l_i = s32[] get-tuple-element(l_p), index=0
+  l_x = f32[8,64] get-tuple-element(l_p), index=1
+  l_ws = f32[24,64,64] get-tuple-element(l_p), index=2
+  l_zero = s32[] constant(0)
+  l_one = s32[] constant(1)
+  l_slice = f32[1,64,64] dynamic-slice(l_ws, l_i, l_zero, l_zero), dynamic_slice_sizes={1,64,64}
+  l_w = f32[64,64] reshape(l_slice)
+  l_in = (s32[], f32[8,64], f32[64,64]) tuple(l_zero, l_x, l_w)
+  l_ran = (s32[], f32[8,64], f32[64,64]) while(l_in), condition=ticks_go_on, body=ticks
+  l_y = f32[8,64] get-tuple-element(l_ran), index=1
+  l_next = s32[] add(l_i, l_one)
+  ROOT l_out = (s32[], f32[8,64], f32[24,64,64]) tuple(l_next, l_y, l_ws)
+}
+layers_go_on {
+  lc_p = (s32[], f32[8,64], f32[24,64,64]) parameter(0)
+  lc_i = s32[] get-tuple-element(lc_p), index=0
+  lc_all = s32[] constant(24)
+  ROOT lc_less = pred[] compare(lc_i, lc_all), direction=LT
+}
+ENTRY main {
+  ws = f32[24,64,64] parameter(0)
+  x = f32[8,64] parameter(1)
+  start = s32[] constant(0)
+  entered = (s32[], f32[8,64], f32[24,64,64]) tuple(start, x, ws)
+  run = (s32[], f32[8,64], f32[24,64,64]) while(entered), condition=layers_go_on, body=layers
+  ROOT y = f32[8,64] get-tuple-element(run), index=1
+}
+)";
+
+// The trips of the loops of a program, by a program read again.
+std::multiset<int64_t> ListTrips(const v1::Program& program) {
+  const auto module = ir::LoadModule(program.hlo_module());
+  EXPECT_TRUE(module.ok()) << module.status();
+  std::multiset<int64_t> trips;
+  for (const ir::Loop& loop : module->loops) trips.insert(loop.trips);
+  return trips;
+}
+
+TEST(LoopProgramsTest, ALoopWithinALayerRunsWholeInEachTrip) {
+  const auto analysis = segmenter::Analyze(*ir::LoadModule(kNested), {1, 2});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  KeyContext context;
+  context.mesh = {1, 2};
+  const ProfileSpace space = BuildProfileSpace(*analysis, context);
+  int cut = 0;
+  for (const SegmentType& type : space.types) {
+    for (const Configuration& it : type.configurations) {
+      if (it.corrections.empty()) continue;
+      ++cut;
+      EXPECT_EQ(it.weight, 11);
+      EXPECT_EQ(it.corrections[0].weight, -10);
+      EXPECT_EQ(ListTrips(space.programs[*it.program]),
+                (std::multiset<int64_t>{4, 6}));
+      EXPECT_EQ(ListTrips(space.programs[it.corrections[0].program]),
+                (std::multiset<int64_t>{2, 6}));
+    }
+  }
+  EXPECT_GT(cut, 0);
+}
+
 }  // namespace
 }  // namespace meshwright::space

@@ -422,7 +422,10 @@ class SegmentWriter : segmenter::SegmentView {
       initial.push_back(As(Operands(carry)[0], outside, Own(carry)));
     }
     if (loop.counter.has_value()) {
-      const int64_t trips = std::min(loop.trips, extent_.max_trips);
+      const bool is_cut =
+          !outside.has_value() && loop.trips == extent_.long_trips;
+      const int64_t trips =
+          is_cut ? std::min(loop.trips, extent_.max_trips) : loop.trips;
       end.limit = loop.start + loop.step * trips;
       end.upwards = loop.step > 0;
     } else {

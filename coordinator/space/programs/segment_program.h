@@ -36,7 +36,10 @@ struct ProgramPart {
 
 // How much of a segment a program runs.
 struct ProgramExtent {
-  int64_t max_trips = INT64_MAX;  // of every counted loop
+  // Loops that no other written loop is around and that have `long_trips` run
+  // `max_trips` instead; all others run their own.
+  int64_t long_trips = 0;
+  int64_t max_trips = INT64_MAX;
   // Inside: one trip, from what it enters with to what the next one does.
   LoopSide side = LoopSide::kBoth;
   bool recompute = false;  // forward values in the backward pass
