@@ -98,6 +98,19 @@ std::vector<char> LoopsWithContractions(const Module& module) {
   return heavy;
 }
 
+void FindBuffers(const Module& module, ForwardBackward& passes) {
+  passes.overwritten.resize(module.size(), 0);
+  passes.left_beside.resize(module.size(), 0);
+  std::vector<char> taken(module.outputs.size(), 0);
+  for (const ir::Alias& alias : module.aliases) {
+    passes.overwritten[module.parameters[alias.parameter]] = 1;
+    taken[alias.output] = 1;
+  }
+  for (size_t i = 0; i < module.outputs.size(); ++i) {
+    if (taken[i] == 0) passes.left_beside[module.outputs[i]] = 1;
+  }
+}
+
 }  // namespace
 
 const char* NameRole(ArgumentRole role) {
@@ -118,6 +131,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
       std::any_of(passes.state_output.begin(), passes.state_output.end(),
                   [](const auto& output) { return output.has_value(); });
   passes.inference = !has_state;
+  FindBuffers(module, passes);
   std::vector<ValueId> forward_roots;
   if (has_state) {
     passes.loss_outputs = FindLosses(module, passes.state_output, &cut_short);

@@ -38,6 +38,10 @@ struct ForwardBackward {
   std::vector<int> loss_outputs;
   std::vector<ArgumentRole> roles;               // by parameter number
   std::vector<std::optional<int>> state_output;  // by parameter number
+  // Arguments whose buffer an output takes, and outputs that take none: these
+  // lie beside the arguments at the end of the step.
+  std::vector<char> overwritten;
+  std::vector<char> left_beside;
   bool inference = false;
   // Sentences: searches that their bounds ended, and what may be lost.
   std::vector<std::string> cut_short;

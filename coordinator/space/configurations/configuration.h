@@ -41,7 +41,7 @@ struct Configuration {
   // times that of the program, plus the corrections (loop_programs.h).
   double weight = 1;
   std::vector<Correction> corrections;
-  // State on one device, and what the step is given beside it.
+  // State on one device, and what the step is given and leaves beside it.
   int64_t persistent_bytes = 0;
   // Of these, zeros that its program makes, and adds gradients to.
   int64_t base_bytes = 0;

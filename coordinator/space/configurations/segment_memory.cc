@@ -29,6 +29,12 @@ class ByteCounter : segmenter::SegmentView {
     for (const auto& [argument, updated] : graph_.state) {
       configuration_.persistent_bytes += OwnBytes(argument);
     }
+    for (const int output : graph_.outputs) {
+      if (!IsInput(output) && IsLeftBeside(output)) {
+        configuration_.persistent_bytes += Bytes(
+            output, annotation_.GetLeaving(output, At(output).shape, mesh_));
+      }
+    }
     for (int i = 0; i < graph_.input_count; ++i) {
       if (IsGiven(i)) configuration_.persistent_bytes += OwnBytes(i);
     }
@@ -75,6 +81,11 @@ class ByteCounter : segmenter::SegmentView {
       const auto owner = analysis_.plan.owner[user].FindSegment();
       return owner.has_value() && *owner < graph_.segment;
     });
+  }
+
+  // An output of the step in a buffer of its own.
+  bool IsLeftBeside(int value) const {
+    return analysis_.passes.left_beside[Origin(value)] != 0;
   }
 
   bool Crosses(int value) const {
@@ -134,9 +145,9 @@ class ByteCounter : segmenter::SegmentView {
     return annotation_.GetSharding(value, At(value).shape, mesh_);
   }
   int64_t OwnBytes(int value) const { return Bytes(value, Own(value)); }
-  // An argument is there throughout, and counted so.
+  // What is there throughout is counted so.
   int64_t KeptBytes(int value) const {
-    return IsArgument(value) ? 0 : OwnBytes(value);
+    return IsArgument(value) || IsLeftBeside(value) ? 0 : OwnBytes(value);
   }
 
   // The part of a forward value that lives until the backward pass reads it:

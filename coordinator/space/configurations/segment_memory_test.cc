@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
@@ -13,23 +15,48 @@ namespace {
 
 class SegmentMemoryTest : public testing::TestWithParam<std::string> {};
 
+// What is there throughout, by the configurations of one device.
+int64_t CountPersistent(const segmenter::Analysis& analysis) {
+  KeyContext context;
+  context.mesh = {1, 1};
+  const ProfileSpace space = BuildProfileSpace(analysis, context);
+  int64_t counted = 0;
+  for (const segmenter::SegmentTypeId type : analysis.type_of_segment) {
+    const Configuration& it = space.types[type].configurations[0];
+    counted += it.persistent_bytes - it.base_bytes;
+  }
+  return counted;
+}
+
+int64_t CountBytesOf(const ir::Module& module,
+                     const std::vector<ir::ValueId>& values) {
+  int64_t bytes = 0;
+  for (const ir::ValueId id : values) bytes += module.at(id).shape.byte_size();
+  return bytes;
+}
+
 // State with the segment that updates it, all else with the first reader.
 TEST_P(SegmentMemoryTest, EveryArgumentIsCountedOnce) {
   const auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 1});
   ASSERT_TRUE(analysis.ok()) << analysis.status();
-  KeyContext context;
-  context.mesh = {1, 1};
-  const ProfileSpace space = BuildProfileSpace(*analysis, context);
-  int64_t expected = 0;
-  for (const ir::ValueId id : analysis->module.parameters) {
-    expected += analysis->module.at(id).shape.byte_size();
+  const ir::Module& module = analysis->module;
+  int64_t expected = CountBytesOf(module, module.parameters) +
+                     CountBytesOf(module, module.outputs);
+  for (const ir::Alias& it : module.aliases) {
+    expected -= module.at(module.outputs[it.output]).shape.byte_size();
   }
-  int64_t counted = 0;
-  for (const segmenter::SegmentTypeId type : analysis->type_of_segment) {
-    const Configuration& it = space.types[type].configurations[0];
-    counted += it.persistent_bytes - it.base_bytes;
-  }
-  EXPECT_EQ(counted, expected);
+  EXPECT_EQ(CountPersistent(*analysis), expected);
+}
+
+// The new state lies beside the old one.
+TEST_P(SegmentMemoryTest, WithoutDonationEveryOutputCountsToo) {
+  ir::Module module = segmenter::LoadSample(GetParam());
+  module.aliases.clear();
+  const int64_t expected = CountBytesOf(module, module.parameters) +
+                           CountBytesOf(module, module.outputs);
+  const auto analysis = segmenter::Analyze(std::move(module), {1, 1});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  EXPECT_EQ(CountPersistent(*analysis), expected);
 }
 
 TEST_P(SegmentMemoryTest, WhatCrossesIsAPartOfWhatIsSaved) {

@@ -242,7 +242,12 @@ class SegmentWriter : segmenter::SegmentView {
   // Values that enter, and those that take their place: state, and the values
   // that a trip hands to the next one.
   std::vector<segmenter::StateUpdate> Updates() const {
-    std::vector<segmenter::StateUpdate> updates = graph_.state;
+    std::vector<segmenter::StateUpdate> updates;
+    for (const segmenter::StateUpdate& update : graph_.state) {
+      if (analysis_.passes.overwritten[Origin(update.argument)] != 0) {
+        updates.push_back(update);
+      }
+    }
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       const int carry = static_cast<int>(i);
       if (!Enters(carry) || !IsOuterCarry(carry)) continue;
