@@ -1,16 +1,31 @@
 #include "coordinator/validation/evidence.h"
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "coordinator/jobs/device_digest.h"
 
 namespace meshwright::validation {
+namespace {
+
+// A probe beside no whole step runs once, or as often as there was time.
+bool IsGuess(const v1::Measurement& measurement) {
+  const auto& noise = measurement.noise();
+  return std::find(noise.begin(), noise.end(), v1::FEW_SAMPLES) != noise.end();
+}
+
+}  // namespace
+
 absl::Status RecordEvidence(
     const std::vector<Probe>& probes,
     const std::map<std::string, v1::ProfileResult>& results,
     const std::string& machine, store::ProfileStore* store) {
   for (const Probe& probe : probes) {
     const auto row = results.find(probe.program.key());
-    if (row == results.end() || row->second.outcome() != v1::MEASURED) continue;
+    if (row == results.end() || row->second.outcome() != v1::MEASURED ||
+        IsGuess(row->second.measurement())) {
+      continue;
+    }
     RETURN_IF_ERROR(
         store->Record(row->second, store::MakeOrigin(row->second, machine)));
   }

@@ -39,6 +39,19 @@ TEST(EvidenceTest, ATimeMeasuredAgainIsAMeasurementOfItsKey) {
   EXPECT_TRUE(rows->empty());
 }
 
+// Beside the good rows of a key it would count as one of those it keeps.
+TEST(EvidenceTest, ATimeOfFewSamplesIsNone) {
+  const std::string layer = store::MakeKey("layer");
+  std::vector<Probe> probes(1);
+  probes[0].program.set_key(layer);
+  v1::ProfileResult guess = Took("layer", 947);
+  guess.mutable_measurement()->set_quality(v1::NOISY);
+  guess.mutable_measurement()->add_noise(v1::FEW_SAMPLES);
+  store::FakeProfileStore store;
+  ASSERT_TRUE(RecordEvidence(probes, {{layer, guess}}, "machine", &store).ok());
+  EXPECT_TRUE(store.LookupKept(layer, store::kSharedPool)->empty());
+}
+
 TEST(EvidenceTest, OfStagesOnlyThePlansDevicesCount) {
   const std::string layer = store::MakeKey("layer");
   std::vector<Probe> probes(1);
