@@ -11,6 +11,14 @@
 #include "worker/timing/quality.h"
 
 namespace meshwright::worker::runner {
+namespace {
+
+// Executions of a sample that are each run as a step runs them, with their data
+// out of the caches. Programs that take more are of no weight in a step.
+constexpr int kMostSwept = 8;
+
+}  // namespace
+
 v1::ProfileResult MakeFailureRow(const std::string& key, v1::Outcome outcome,
                                  const absl::Status& status) {
   v1::ProfileResult result;
@@ -34,10 +42,15 @@ void GroupTiming::Run(bool together) {
   sets.resize(count + anchors, 1);
   timing::RoundRobin rounds(context_.protocol, sets);
   if (together) rounds.EndTogether();
+  // Alone they accompany nothing, and would end after one run.
+  const bool has_others = std::any_of(
+      programs_.begin(), programs_.end(), [](const TimedProgram& it) {
+        return !it.failed && !it.loaded->program().timed_only();
+      });
   for (int i = 0; i < count; ++i) {
     if (programs_[i].failed) {
       rounds.Abandon(i);
-    } else if (programs_[i].loaded->program().timed_only()) {
+    } else if (has_others && programs_[i].loaded->program().timed_only()) {
       rounds.Accompany(i);
     }
   }
@@ -68,9 +81,10 @@ void GroupTiming::Run(bool together) {
 absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
                                   const timing::Turn& turn) {
   const int count = static_cast<int>(programs_.size());
-  // Once a sample: what runs several times in it is of no weight in a step.
-  if (context_.caches != nullptr && !turn.warm_up) context_.caches->Run();
+  bool sweeps = context_.caches != nullptr && !turn.warm_up;
   const auto run_once = [&](int set) -> absl::StatusOr<timing::Sample> {
+    if (sweeps) context_.caches->Run();
+    sweeps &= turn.executions <= kMostSwept;
     absl::StatusOr<pjrt::Execution> run;
     if (turn.program >= count) {
       if (context_.progress != nullptr) context_.progress->BeginOtherRun();
