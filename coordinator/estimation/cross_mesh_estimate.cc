@@ -92,7 +92,8 @@ void AddLinkTimes(const space::Mesh& mesh, const base::Links& links,
   const int64_t communication = RoundTime(
       CommunicationSeconds(it, same, links, true) * kNanosecondsPerSecond);
   const int64_t more = communication - it.communication_ns();
-  it.set_median_ns(store::GetTimeNs(it) + more);
+  if (it.time_ns() > 0) it.set_time_ns(it.time_ns() + more);
+  it.set_median_ns(std::max(it.median_ns(), it.minimum_ns()) + more);
   it.set_minimum_ns(it.minimum_ns() + more);
   it.set_communication_ns(communication);
   for (int64_t& sample : *it.mutable_samples_ns()) sample += more;

@@ -71,6 +71,7 @@ void ScaleTimes(double factor, v1::Measurement& it) {
   };
   it.set_minimum_ns(scale(it.minimum_ns()));
   it.set_median_ns(scale(it.median_ns()));
+  it.set_time_ns(scale(it.time_ns()));
   it.set_mad_ns(scale(it.mad_ns()));
   const int64_t time = store::GetTimeNs(it);
   it.set_communication_ns(std::min(scale(it.communication_ns()), time));

@@ -11,6 +11,7 @@ v1::ProfileResult Row(int64_t nanoseconds, int64_t compute, int64_t memory) {
   v1::Measurement& it = *row.mutable_measurement();
   it.set_minimum_ns(nanoseconds);
   it.set_median_ns(nanoseconds + 10);
+  it.set_time_ns(nanoseconds + 2);
   it.add_samples_ns(nanoseconds);
   it.add_quantiles_ns(nanoseconds + 50);
   it.set_spread_ns(nanoseconds / 10);
@@ -53,7 +54,7 @@ TEST(TimeBaseTest, RowsOfASlowDayComeToTheOthersBase) {
   EXPECT_EQ(slow.samples_ns(0), 1000);
   EXPECT_EQ(slow.quantiles_ns(0), 1040);
   EXPECT_EQ(slow.spread_ns(), 100);
-  EXPECT_EQ(slow.compute_ns() + slow.communication_ns(), slow.median_ns());
+  EXPECT_EQ(slow.compute_ns() + slow.communication_ns(), slow.time_ns());
   EXPECT_EQ(slow.anchors(0).minimum_ns(), 125);
 }
 

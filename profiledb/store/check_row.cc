@@ -34,6 +34,7 @@ std::string FindBadTime(const v1::Measurement& it) {
   const Figure times[] = {
       {"minimum", it.minimum_ns()},
       {"median", it.median_ns()},
+      {"time", it.time_ns()},
       {"deviation", it.mad_ns()},
       {"compute time", it.compute_ns()},
       {"communication time", it.communication_ns()},
@@ -53,6 +54,12 @@ std::string FindBadTime(const v1::Measurement& it) {
   if (has_median && it.median_ns() < it.minimum_ns()) {
     return absl::StrCat("its median of ", it.median_ns(),
                         " ns is below its minimum of ", it.minimum_ns(), " ns");
+  }
+  if (it.time_ns() > 0 &&
+      (it.time_ns() < it.minimum_ns() || it.time_ns() > it.median_ns())) {
+    return absl::StrCat("its time of ", it.time_ns(),
+                        " ns is not between its minimum of ", it.minimum_ns(),
+                        " and its median of ", it.median_ns());
   }
   // Older protocols split the minimum.
   const int64_t split = it.compute_ns() + it.communication_ns();
@@ -254,8 +261,8 @@ std::string FindBadMeasurement(const v1::Measurement& it) {
 
 std::string FindTimeOfFailure(const v1::Measurement& it) {
   for (const int64_t time :
-       {it.minimum_ns(), it.median_ns(), it.mad_ns(), it.compute_ns(),
-        it.communication_ns(), it.spread_ns(), it.launch_ns(),
+       {it.minimum_ns(), it.median_ns(), it.time_ns(), it.mad_ns(),
+        it.compute_ns(), it.communication_ns(), it.spread_ns(), it.launch_ns(),
         it.estimate_error_ns()}) {
     if (time != 0) return "it failed and has times";
   }

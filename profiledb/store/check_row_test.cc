@@ -66,6 +66,8 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
       {"more than an hour",
        figure([](auto& it) { it.set_median_ns(kMaximumExecutionNs + 1); })},
       {"median of 999", figure([](auto& it) { it.set_median_ns(999); })},
+      {"time of 999", figure([](auto& it) { it.set_time_ns(999); })},
+      {"time of", figure([](auto& it) { it.set_time_ns(it.median_ns() + 1); })},
       {"median of 0", figure([](auto& it) {
          it.clear_median_ns();
          it.add_samples_ns(1000);

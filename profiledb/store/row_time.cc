@@ -8,19 +8,18 @@ namespace meshwright::store {
 namespace {
 
 template <typename T>
-int64_t GetMedianOrMinimum(const T& it) {
+int64_t GetTime(const T& it) {
+  if (it.time_ns() > 0) return it.time_ns();
   return it.median_ns() > 0 ? it.median_ns() : it.minimum_ns();
 }
 
 }  // namespace
 
 int64_t GetTimeNs(const v1::Measurement& measurement) {
-  return GetMedianOrMinimum(measurement);
+  return GetTime(measurement);
 }
 
-int64_t GetTimeNs(const v1::AnchorTime& anchor) {
-  return GetMedianOrMinimum(anchor);
-}
+int64_t GetTimeNs(const v1::AnchorTime& anchor) { return GetTime(anchor); }
 
 double EstimateTimeErrorNs(const v1::Measurement& measurement) {
   const int64_t samples = CountSamples(measurement);

@@ -1,10 +1,10 @@
 // RowTime: the one figure of a row that plans add up.
 //
-// Concept: a step runs its segments one after the other, and the delays of each
-// add up. The smallest time of a sum is therefore more than the sum of the
-// smallest times: no step meets all of its lucky moments at once. Medians add
-// up, and they are what a training run sees. A row without samples, or older
-// than medians, has its minimum.
+// Concept: the low decile of the samples (worker/timing/sample_set.h). Beside
+// others on one machine a short program loses more than a long one, so that the
+// medians of a step's segments sum to more than the step's. The smallest times
+// sum to less: no step meets all of its lucky moments at once. Rows of
+// protocols below 12 have their median, those below 9 their minimum.
 // Units: nanoseconds of one execution. Threads: pure functions.
 // Source: docs/decisions/measuring.md.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_ROW_TIME_H_

@@ -10,17 +10,21 @@
 namespace meshwright::store {
 namespace {
 
-TEST(RowTimeTest, IsTheMedianWhereThereIsOne) {
+TEST(RowTimeTest, OlderRowsHaveTheirMedianOrMinimum) {
   v1::Measurement it;
   it.set_minimum_ns(100);
   EXPECT_EQ(GetTimeNs(it), 100);
   it.set_median_ns(104);
   EXPECT_EQ(GetTimeNs(it), 104);
+  it.set_time_ns(101);
+  EXPECT_EQ(GetTimeNs(it), 101);
   v1::AnchorTime anchor;
   anchor.set_minimum_ns(7);
   EXPECT_EQ(GetTimeNs(anchor), 7);
   anchor.set_median_ns(8);
   EXPECT_EQ(GetTimeNs(anchor), 8);
+  anchor.set_time_ns(7);
+  EXPECT_EQ(GetTimeNs(anchor), 7);
 }
 
 TEST(RowTimeTest, WithoutSamplesNothingIsKnownOfTheError) {

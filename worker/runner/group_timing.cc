@@ -149,6 +149,7 @@ void GroupTiming::WriteRow(const timing::RoundRobin& rounds, int number) {
   }
   measurement.set_minimum_ns(absl::ToInt64Nanoseconds(summary.minimum));
   measurement.set_median_ns(absl::ToInt64Nanoseconds(summary.median));
+  measurement.set_time_ns(absl::ToInt64Nanoseconds(summary.low));
   measurement.set_mad_ns(absl::ToInt64Nanoseconds(summary.mad));
   for (const absl::Duration sample : summary.kept) {
     measurement.add_samples_ns(absl::ToInt64Nanoseconds(sample));
@@ -191,6 +192,7 @@ void GroupTiming::AddAnchors(const timing::RoundRobin& rounds,
     anchor.set_name(context_.anchors->name(i));
     anchor.set_minimum_ns(absl::ToInt64Nanoseconds(summary.minimum));
     anchor.set_median_ns(absl::ToInt64Nanoseconds(summary.median));
+    anchor.set_time_ns(absl::ToInt64Nanoseconds(summary.low));
   }
 }
 
@@ -205,9 +207,9 @@ void GroupTiming::AddCollectives(const BenchmarkedProgram& loaded,
         absl::Nanoseconds(collect::FindExposedCommunication(measurement));
   }
   const int64_t communication_ns = std::min(
-      absl::ToInt64Nanoseconds(communication.total), measurement.median_ns());
+      absl::ToInt64Nanoseconds(communication.total), measurement.time_ns());
   measurement.set_communication_ns(communication_ns);
-  measurement.set_compute_ns(measurement.median_ns() - communication_ns);
+  measurement.set_compute_ns(measurement.time_ns() - communication_ns);
   std::string state =
       absl::StrCat(devices::DescribeState(), context_.machine_notes);
   if (!communication.left_out.empty()) {

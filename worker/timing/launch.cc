@@ -15,6 +15,9 @@ void TakeOutLaunch(absl::Duration launch, v1::Measurement& measurement) {
   measurement.set_launch_ns(taken);
   measurement.set_minimum_ns(measurement.minimum_ns() - taken);
   measurement.set_median_ns(measurement.median_ns() - taken);
+  if (measurement.time_ns() > 0) {
+    measurement.set_time_ns(measurement.time_ns() - taken);
+  }
   for (int64_t& sample : *measurement.mutable_samples_ns()) sample -= taken;
 }
 

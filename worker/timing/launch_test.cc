@@ -12,6 +12,7 @@ v1::Measurement Row() {
   v1::Measurement row;
   row.set_minimum_ns(20'000);
   row.set_median_ns(21'000);
+  row.set_time_ns(20'100);
   row.set_mad_ns(50);
   row.add_samples_ns(21'000);
   row.add_samples_ns(20'000);
@@ -24,6 +25,7 @@ TEST(LaunchTest, ItIsTakenOutOfAllTimes) {
   EXPECT_EQ(row.launch_ns(), 3'000);
   EXPECT_EQ(row.minimum_ns(), 17'000);
   EXPECT_EQ(row.median_ns(), 18'000);
+  EXPECT_EQ(row.time_ns(), 17'100);
   EXPECT_EQ(row.mad_ns(), 50);
   EXPECT_THAT(row.samples_ns(), ElementsAre(18'000, 17'000));
 }

@@ -21,6 +21,16 @@ absl::Duration Median(std::vector<absl::Duration> values) {
   return (values[middle - 1] + values[middle]) / 2;
 }
 
+// Of sorted values, between two of them by their distance.
+absl::Duration Quantile(const std::vector<absl::Duration>& sorted,
+                        double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] +
+         (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
+}
+
 }  // namespace
 
 Summary SampleSet::Summarize(double slow_share) const {
@@ -40,6 +50,7 @@ Summary SampleSet::Summarize(double slow_share) const {
   std::vector<absl::Duration> sorted = summary.kept;
   std::sort(sorted.begin(), sorted.end());
   summary.minimum = sorted[0];
+  summary.low = Quantile(sorted, kLow);
   summary.median = Median(sorted);
   for (absl::Duration& value : sorted) {
     value = absl::AbsDuration(value - summary.median);

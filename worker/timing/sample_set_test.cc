@@ -44,6 +44,17 @@ TEST(SampleSetTest, SlowPeriodIsSetAside) {
   EXPECT_EQ(summary.median, absl::Milliseconds(10));
 }
 
+// A tenth of the way from the first to the last by rank.
+TEST(SampleSetTest, TheLowTimeIsTheFirstDecile) {
+  const Summary few = MakeSamples({{20, 0}, {10, 0}}).Summarize(0);
+  EXPECT_EQ(few.low, few.minimum + (few.median - few.minimum) / 5);
+  SampleSet many;
+  for (int i = 20; i >= 0; --i) {
+    many.Add({absl::Milliseconds(100 + i), absl::ZeroDuration()});
+  }
+  EXPECT_EQ(many.Summarize(0).low, absl::Milliseconds(102));
+}
+
 TEST(SampleSetTest, MostlySlowStillFindsTheQuietSamples) {
   const Summary summary =
       MakeSamples({{10, 20}, {20, 20}, {20, 20}, {20, 20}, {10, 20}})
