@@ -138,14 +138,21 @@ void BenchmarkedProgram::OpenSets(int buffer_sets) {
 
 absl::Status BenchmarkedProgram::Upload(const pjrt::Client& client,
                                         const pjrt::HostArray& whole) {
-  const TileAssignment& tiling = inputs_[sets_.front().front().size()];
+  const auto number = static_cast<int>(sets_.front().front().size());
+  const TileAssignment& tiling = inputs_[number];
+  const bool is_shared =
+      program_.inputs(number).just_made() &&
+      std::find(kept_.begin(), kept_.end(), number) != kept_.end();
   for (int device = 0; device < executable_->device_count(); ++device) {
     const pjrt::HostArray shard =
         Cut(whole, tiling, client.first_resident() + device);
+    std::shared_ptr<pjrt::Buffer> uploaded;
     for (auto& set : sets_) {
-      auto buffer = client.Upload(shard, device);
-      if (!buffer.ok()) return buffer.status();
-      set[device].push_back(*std::move(buffer));
+      if (uploaded == nullptr || !is_shared) {
+        ASSIGN_OR_RETURN(pjrt::Buffer buffer, client.Upload(shard, device));
+        uploaded = std::make_shared<pjrt::Buffer>(std::move(buffer));
+      }
+      set[device].push_back(uploaded);
     }
   }
   return absl::OkStatus();
@@ -192,8 +199,8 @@ absl::StatusOr<pjrt::Execution> BenchmarkedProgram::Run(int buffer_set) {
   auto& set = sets_[buffer_set];
   std::vector<std::vector<const pjrt::Buffer*>> arguments(set.size());
   for (size_t device = 0; device < set.size(); ++device) {
-    for (const pjrt::Buffer& buffer : set[device]) {
-      arguments[device].push_back(&buffer);
+    for (const std::shared_ptr<pjrt::Buffer>& buffer : set[device]) {
+      arguments[device].push_back(buffer.get());
     }
   }
   auto execution = executable_->Execute(arguments, kept_);
@@ -201,7 +208,7 @@ absl::StatusOr<pjrt::Execution> BenchmarkedProgram::Run(int buffer_set) {
   for (size_t device = 0; device < set.size(); ++device) {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       if (!signature_.aliases[i].has_value()) continue;
-      std::swap(set[device][*signature_.aliases[i]],
+      std::swap(*set[device][*signature_.aliases[i]],
                 execution->outputs[device][i]);
     }
   }
@@ -221,7 +228,7 @@ absl::StatusOr<std::vector<pjrt::HostArray>> BenchmarkedProgram::RunAndRead(
     for (size_t device = 0; device < execution->outputs.size(); ++device) {
       for (size_t i = 0; i < outputs_.size(); ++i) {
         if (!signature_.aliases[i].has_value()) continue;
-        std::swap(sets_[0][device][*signature_.aliases[i]],
+        std::swap(*sets_[0][device][*signature_.aliases[i]],
                   execution->outputs[device][i]);
       }
     }

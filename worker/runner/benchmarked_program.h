@@ -116,8 +116,8 @@ class BenchmarkedProgram {
   int resident_devices_ = 1;
   bool is_solo_ = false;
   absl::Duration compile_time_;
-  // [set][device][argument]
-  std::vector<std::vector<std::vector<pjrt::Buffer>>> sets_;
+  // [set][device][argument]; sets may share an argument.
+  std::vector<std::vector<std::vector<std::shared_ptr<pjrt::Buffer>>>> sets_;
 };
 
 absl::StatusOr<Difference> Compare(

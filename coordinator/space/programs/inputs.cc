@@ -271,6 +271,7 @@ std::vector<v1::InputSpec> MakeArgumentInputs(
 v1::InputSpec MakeBoundaryInput(const ir::Shape& shape, uint64_t seed) {
   v1::InputSpec spec;
   spec.set_seed(seed);
+  spec.set_just_made(true);
   if (ir::IsFloating(shape.element_type)) {
     spec.set_kind(v1::InputSpec::NORMAL);
     spec.set_scale(1.0);
