@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/clock.h"
 #include "worker/devices/control_groups.h"
 
 namespace meshwright::worker::devices {
@@ -57,7 +58,7 @@ LoadWatch::LoadWatch(std::vector<pid_t> helpers, std::filesystem::path root,
 
 std::optional<LoadWatch::Reading> LoadWatch::Read() const {
   Reading reading;
-  reading.time = absl::Now();
+  reading.time = base::SteadyClock().Now();
   reading.own = OwnTime();
   reading.throttled = ReadThrottledTime(root_);
   for (const pid_t helper : helpers_) {
@@ -111,14 +112,15 @@ double LoadWatch::MeasureOtherShare() const {
 double LoadWatch::WaitForCalm(
     double share, absl::Duration limit,
     const std::function<void(double)>& on_wait) const {
-  const absl::Time deadline = absl::Now() + limit;
+  const base::SteadyClock clock;
+  const absl::Time deadline = clock.Now() + limit;
   for (bool first = true;; first = false) {
     const std::optional<Reading> from = Read();
     absl::SleepFor(kGlance);
     const std::optional<Reading> to = Read();
     if (!from.has_value() || !to.has_value()) return 0;
     const double others = MeasureOtherShare(*from, *to);
-    if (others <= share || absl::Now() >= deadline) return others;
+    if (others <= share || clock.Now() >= deadline) return others;
     if (first) on_wait(others);
   }
 }

@@ -27,7 +27,7 @@ namespace meshwright::worker::devices {
 class LoadWatch {
  public:
   struct Reading {
-    absl::Time time;
+    absl::Time time;      // of base::SteadyClock
     absl::Duration busy;  // of all these processors
     absl::Duration own;   // of this process and `helpers`
     absl::Duration throttled;

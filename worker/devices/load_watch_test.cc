@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 
 namespace meshwright::worker::devices {
 namespace {
@@ -58,6 +59,17 @@ TEST_F(LoadWatchTest, OthersAreWhatIsBusyLessItsOwnTime) {
   const auto to =
       Read(watch, start_ + absl::Seconds(10), absl::Seconds(2) * Processors());
   EXPECT_NEAR(watch.MeasureOtherShare(from, to), 0.4, 1e-6);
+}
+
+// A share is of the time between two readings, which a step of the wall clock
+// would change.
+TEST_F(LoadWatchTest, AReadingHasTheTimeOfTheSteadyClock) {
+  const base::SteadyClock clock;
+  const absl::Time before = clock.Now();
+  const auto reading = LoadWatch({}, root_).Read();
+  ASSERT_TRUE(reading.has_value());
+  EXPECT_GE(reading->time, before);
+  EXPECT_LE(reading->time, clock.Now());
 }
 
 TEST_F(LoadWatchTest, OneBusyProcessAmongManyProcessorsIsSeen) {

@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
 
 namespace meshwright::worker::devices {
@@ -106,7 +107,8 @@ void TimingLock::Release() {
 
 absl::Status TimingLock::Acquire(int operation, absl::Duration limit,
                                  const OnWait& on_wait) {
-  const absl::Time deadline = absl::Now() + limit;
+  const base::SteadyClock clock;
+  const absl::Time deadline = clock.Now() + limit;
   for (bool waits = false; true; waits = true) {
     // Whoever held some while it waits for others would be waited for: by
     // another that shares, or a member of a gang that waits for its peers.
@@ -115,7 +117,7 @@ absl::Status TimingLock::Acquire(int operation, absl::Duration limit,
     if (all.ok() && *all) return absl::OkStatus();
     Release();
     RETURN_IF_ERROR(all.status());
-    if (absl::Now() >= deadline) {
+    if (clock.Now() >= deadline) {
       return absl::DeadlineExceededError(
           absl::StrCat("another process has timed on these devices for ",
                        absl::FormatDuration(limit)));

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
 #include "worker/pjrt/argument_copies.h"
 #include "worker/pjrt/collectives.h"
@@ -82,10 +82,11 @@ absl::Status BenchmarkedProgram::FindOrCompile(const pjrt::Client& client,
 }
 
 absl::Status BenchmarkedProgram::Compile(const pjrt::Client& client) {
-  const absl::Time start = absl::Now();
+  const base::SteadyClock clock;
+  const absl::Time start = clock.Now();
   ASSIGN_OR_RETURN(executable_, client.Compile(program_.hlo_module(),
                                                program_.num_partitions()));
-  compile_time_ = absl::Now() - start;
+  compile_time_ = clock.Now() - start;
   return ReadFacts();
 }
 

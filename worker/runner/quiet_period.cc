@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "base/clock.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -57,13 +58,14 @@ bool QuietPeriod::AwaitProcessors(absl::Duration limit,
 bool QuietPeriod::AwaitDevices(absl::Duration limit,
                                sandbox::EventWriter& events) {
   if (machine_.sensors == nullptr) return true;
-  const absl::Time deadline = absl::Now() + std::max(limit, kPeriod);
+  const base::SteadyClock clock;
+  const absl::Time deadline = clock.Now() + std::max(limit, kPeriod);
   for (bool first = true;; first = false) {
     device_share_before_ =
         machine_.sensors->ReadUseByOthers(absl::Now() - kPeriod)
             .value_or(machine_.sensors->Read().utilization_percent() / 100.0);
     const bool is_calm = device_share_before_ <= timing::kBusyShare;
-    if (is_calm || absl::Now() >= deadline) return is_calm;
+    if (is_calm || clock.Now() >= deadline) return is_calm;
     if (first) {
       SayWaiting(events,
                  absl::StrFormat("the devices are busy: %.0f %% of one is used",

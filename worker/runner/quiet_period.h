@@ -69,7 +69,7 @@ class QuietPeriod {
 
   const QuietMachine& machine_;
   bool alone_ = true;
-  absl::Time begin_;
+  absl::Time begin_;                // of the wall clock, which NVML goes by
   double device_share_before_ = 0;  // of the devices, that others used
   int64_t heat_at_begin_ = 0;
   bool throttled_at_begin_ = false;

@@ -15,7 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "worker/sandbox/undead.h"
 
 namespace meshwright::worker::sandbox {
@@ -139,12 +139,13 @@ absl::StatusOr<ChildProcess::Heard> ChildProcess::Listen(absl::Time deadline,
                                                          int wake) {
   pollfd files[3] = {
       {results_, POLLIN, 0}, {messages_, POLLIN, 0}, {wake, POLLIN, 0}};
+  const base::SteadyClock clock;
   while (true) {
     int timeout_ms = -1;
     if (deadline != absl::InfiniteFuture()) {
       // Rounded up, so that a poll never ends just before the deadline.
       timeout_ms = static_cast<int>(std::clamp<int64_t>(
-          absl::ToInt64Milliseconds(deadline - absl::Now()) + 1, 0, 1 << 30));
+          absl::ToInt64Milliseconds(deadline - clock.Now()) + 1, 0, 1 << 30));
     }
     const int ready = poll(files, 3, timeout_ms);
     if (ready < 0 && errno != EINTR) {
@@ -162,7 +163,7 @@ absl::StatusOr<ChildProcess::Heard> ChildProcess::Listen(absl::Time deadline,
       return heard;
     }
     if (heard.woken) return heard;
-    if (absl::Now() >= deadline) {
+    if (clock.Now() >= deadline) {
       heard.late = true;
       return heard;
     }
@@ -183,13 +184,14 @@ void ChildProcess::ReadMessages() {
 void ChildProcess::Kill() { kill(pid_, SIGKILL); }
 
 bool ChildProcess::AwaitEnd(absl::Duration patience, int* status) {
-  const absl::Time deadline = absl::Now() + patience;
+  const base::SteadyClock clock;
+  const absl::Time deadline = clock.Now() + patience;
   const int process = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
   bool has_ended = false;
   while (!has_ended) {
     const pid_t reaped = waitpid(pid_, status, WNOHANG);
     has_ended = reaped == pid_ || (reaped < 0 && errno == ECHILD);
-    const int64_t left_ms = absl::ToInt64Milliseconds(deadline - absl::Now());
+    const int64_t left_ms = absl::ToInt64Milliseconds(deadline - clock.Now());
     if (has_ended || left_ms <= 0) break;
     // Without such a file (an old kernel) it is looked at now and then.
     pollfd file = {process, POLLIN, 0};

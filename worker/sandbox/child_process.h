@@ -48,7 +48,7 @@ class ChildProcess {
     bool woken = false;   // `wake` became readable
     bool late = false;    // nothing came before the deadline
   };
-  // Waits for any of these.
+  // Waits for any of these. `deadline`: of base::SteadyClock.
   absl::StatusOr<Heard> Listen(absl::Time deadline, int wake);
 
   // Does not wait; AwaitEnd does.

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "base/clock.h"
 #include "worker/sandbox/undead.h"
 
 namespace meshwright::worker::sandbox {
@@ -48,6 +49,19 @@ TEST(ChildProcessTest, BytesThatAreNoTextBecomeQuestionMarks) {
   std::string reason;
   const auto child = RunScript("printf 'a\\377b\\0c'; exit 3", reason);
   EXPECT_EQ(reason, "ended with status 3: a?b?c");
+}
+
+// On the wall clock the deadline would have been decades ago.
+TEST(ChildProcessTest, ADeadlineGoesByTheSteadyClock) {
+  const auto child = ChildProcess::Spawn({"/bin/sh", "-c", "echo one >&3"}, {});
+  ASSERT_TRUE(child.ok()) << child.status();
+  const int never = eventfd(0, EFD_CLOEXEC);
+  const auto heard =
+      (*child)->Listen(base::SteadyClock().Now() + absl::Hours(1), never);
+  close(never);
+  ASSERT_TRUE(heard.ok()) << heard.status();
+  EXPECT_FALSE(heard->late);
+  EXPECT_EQ(heard->results, "one\n");
 }
 
 TEST(ChildProcessTest, OneThatGoesOnIsKilledWhenItIsReaped) {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/installed_file.h"
 #include "base/private_folder.h"
 #include "base/status_macros.h"
@@ -170,7 +170,8 @@ class BatchRun {
   std::set<std::string> compiling_;  // in or through the compiler, no result
   int results_ = 0;
   bool failed_ = false;  // an execution, of a program that is tried again
-  absl::Time deadline_;
+  const base::SteadyClock clock_;
+  absl::Time deadline_;  // of clock_
   std::unique_ptr<ProgressPage> progress_;
   int64_t seen_runs_ = 0;
 };
@@ -276,7 +277,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
   results_ = 0;
   failed_ = false;
   // Opening a plugin and its devices is given the compiler's time.
-  deadline_ = absl::Now() + protocol_.compile_limit + options_.grace;
+  deadline_ = clock_.Now() + protocol_.compile_limit + options_.grace;
   EventParser parser;
   Ending ending;
   while (true) {
@@ -331,7 +332,7 @@ bool BatchRun::TakesTurns() {
     return false;
   }
   seen_runs_ = progress_->runs();
-  deadline_ = absl::Now() + options_.grace + protocol_.time_limit;
+  deadline_ = clock_.Now() + options_.grace + protocol_.time_limit;
   return true;
 }
 
@@ -368,7 +369,7 @@ void BatchRun::Take(const v1::RunnerEvent& event, const ChildProcess& child,
       } else {
         compiling_.clear();
       }
-      deadline_ = absl::Now() + options_.grace +
+      deadline_ = clock_.Now() + options_.grace +
                   (compiles ? protocol_.compile_limit : protocol_.time_limit);
       on_event_(event);
       break;
@@ -388,7 +389,7 @@ void BatchRun::Take(const v1::RunnerEvent& event, const ChildProcess& child,
     case v1::RunnerEvent::kWaiting:
     case v1::RunnerEvent::kAtGate:  // it waits for the other members
     case v1::RunnerEvent::kGet:
-      deadline_ = absl::Now() + kLongestWait;
+      deadline_ = clock_.Now() + kLongestWait;
       on_event_(event);
       break;
     case v1::RunnerEvent::kPut:

@@ -172,8 +172,9 @@ absl::Status Worker::Daemon::Choose(const std::string& leader) {
 
 void Worker::Daemon::Live() {
   absl::Duration backoff = dependencies_.first_backoff;
+  const base::SteadyClock clock;
   while (Connect()) {
-    const absl::Time began = absl::Now();
+    const absl::Time began = clock.Now();
     std::string leader;
     const absl::Status status = RunSession(leader);
     base::LogInfo("worker ", dependencies_.name, ": the session with ",
@@ -183,7 +184,7 @@ void Worker::Daemon::Live() {
     if (!chosen.ok()) {
       base::LogWarning("worker ", dependencies_.name, ": ", chosen.message());
     }
-    if (absl::Now() - began > dependencies_.longest_backoff) {
+    if (clock.Now() - began > dependencies_.longest_backoff) {
       backoff = dependencies_.first_backoff;
     }
     if (LeavesWithin(backoff)) break;
