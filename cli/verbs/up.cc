@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
@@ -237,6 +238,7 @@ absl::Status RunCommand(const std::vector<std::string>& command,
   ASSIGN_OR_RETURN(const auto program,
                    RunningProgram::Start(command, variables, false));
   std::optional<int> status;
+  const base::SteadyClock clock;
   absl::Time told = absl::InfiniteFuture();
   bool is_deserted = false;
   while (!status.has_value()) {
@@ -244,9 +246,9 @@ absl::Status RunCommand(const std::vector<std::string>& command,
     if ((stop.stop_requested() || is_deserted) &&
         told == absl::InfiniteFuture()) {
       program->Signal(SIGTERM);
-      told = absl::Now();
+      told = clock.Now();
     }
-    if (absl::Now() - told > kLastWords) program->Signal(SIGKILL);
+    if (clock.Now() - told > kLastWords) program->Signal(SIGKILL);
     status = program->AwaitEnd(kLook);
   }
   if (is_deserted && *status != 0) {

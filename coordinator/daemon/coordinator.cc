@@ -10,7 +10,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/rpc/rpc_status.h"
@@ -343,9 +342,9 @@ absl::StatusOr<std::string> Coordinator::NewLocalToken(security::Role role) {
 bool Coordinator::Drain(absl::Duration timeout) {
   server_->draining = true;
   service::SetServing(false, server_->grpc_server.get());
-  const absl::Time end = absl::Now() + timeout;
+  const absl::Time end = server_->steady.Now() + timeout;
   return server_->runner.Drain(timeout) &&
-         server_->calls.AwaitIdle(end - absl::Now());
+         server_->calls.AwaitIdle(end - server_->steady.Now());
 }
 
 void Coordinator::Stop() {

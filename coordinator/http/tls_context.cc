@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/log/log.h"
 #include "base/status_macros.h"
 
@@ -28,13 +28,13 @@ absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::Load(
     const security::Listening& listening) {
   std::unique_ptr<TlsContext> made(new TlsContext(listening));
   made->files_ = made->DescribeFiles();
-  made->looked_ = absl::Now();
+  made->looked_ = base::SteadyClock().Now();
   RETURN_IF_ERROR(made->Reload());
   return made;
 }
 
 TlsContext::Context TlsContext::Current() {
-  const absl::Time now = absl::Now();
+  const absl::Time now = base::SteadyClock().Now();
   if (now - looked_ < absl::Seconds(listening_.reload_seconds)) return current_;
   looked_ = now;
   std::string files = DescribeFiles();

@@ -42,7 +42,7 @@ class TlsContext {
   const security::Listening listening_;
   Context current_;
   std::string files_;  // as they were when they were read last
-  absl::Time looked_;
+  absl::Time looked_;  // of base::SteadyClock
 };
 
 }  // namespace meshwright::http
