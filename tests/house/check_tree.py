@@ -5,6 +5,7 @@ A unit is x.h and x.cc together; tests are no units.
 Layers     which room may include, and link, which: layers.py, which allows
            nothing that nobody uses
 Spelling   our own header is included as "path/from/the/root.h"
+Clocks     the wall clock is asked in the files of WALL_CLOCK in layers.py
 Foreign    a foreign header stands in the .cc files of its folder alone
 Comments   a file that one names is in the tree
 Cycles     none among units or folders
@@ -33,7 +34,7 @@ import statistics
 import subprocess
 import sys
 
-from layers import FOREIGN, LAYERS, PARTS, TEST_LAYERS
+from layers import FOREIGN, LAYERS, PARTS, TEST_LAYERS, WALL_CLOCK
 
 MAX_LINES = 800
 MAX_UNITS = 24
@@ -164,6 +165,22 @@ def foreign_faults(tree: Tree) -> list[str]:
                         f"{path} includes {name}, which belongs to the .cc "
                         f"files of {' and '.join(folders)}")
     return faults
+
+
+WALL = re.compile(r"\babsl::(?:Now|GetCurrentTimeNanos)\(|\bsystem_clock::now\("
+                  r"|\bgettimeofday\(|\bCLOCK_REALTIME\b")
+
+
+def clock_faults(tree: Tree) -> list[str]:
+    """A span of time by a clock that somebody sets is wrong by hours."""
+    asked = {path for path in tree.includes
+             if not is_test(path) and "/testing/" not in path
+             and WALL.search(tree.files[path])}
+    return [f"{path} asks for the wall clock; take base::SteadyClock for spans "
+            f"of time, or say in WALL_CLOCK of layers.py why"
+            for path in sorted(asked - set(WALL_CLOCK))] + [
+        f"layers.py allows {path} the wall clock, which it does not ask for"
+        for path in WALL_CLOCK if path in tree.files and path not in asked]
 
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -590,7 +607,7 @@ def sanitizer_faults(tree: Tree) -> list[str]:
 
 
 CHECKS = (layer_faults, spelling_faults, file_faults, foreign_faults,
-          comment_faults, cycle_faults, size_faults, room_faults, page_faults,
+          clock_faults, comment_faults, cycle_faults, size_faults, room_faults, page_faults,
           glossary_faults, sentence_faults, error_faults, built_faults, command_faults,
           link_faults, idle_link_faults, library_faults, linked_layer_faults, unused_faults,
           sanitizer_faults)

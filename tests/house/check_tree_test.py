@@ -311,6 +311,16 @@ class CheckTreeTest(unittest.TestCase):
             "meshwright_library(cli SRCS b.cc DEPS base)")
         self.assertEqual(check_tree.link_faults(Tree(files)), [])
 
+    def test_a_span_of_time_by_the_wall_clock(self):
+        for call in ("absl::Now() + limit", "std::chrono::system_clock::now()"):
+            files = {"base/a.cc": f"end = {call};", "base/clock.h": "absl::Now()"}
+            (fault,) = check_tree.clock_faults(Tree(files))
+            self.assertIn("base/a.cc", fault)
+            files = {"base/a_test.cc": call, "base/testing/a.cc": call}
+            self.assertEqual(check_tree.clock_faults(Tree(files)), [])
+        (fault,) = check_tree.clock_faults(Tree({"base/clock.h": "clock"}))
+        self.assertIn("base/clock.h", fault)
+
     def test_a_target_made_past_the_functions_of_cmake(self):
         for call in ("add_library(a STATIC a.cc)", "add_executable(a a.cc)",
                      "Target_Link_Libraries (base PUBLIC planner)",

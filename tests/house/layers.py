@@ -340,6 +340,25 @@ FOREIGN = {
     r"CLI/": ("cli", "tests/bench", "worker/comm/executor"),
 }
 
+# File -> why it asks for the wall clock. Spans of time and deadlines go by
+# base::SteadyClock, which nobody sets.
+WALL_CLOCK = {
+    "base/clock.h": "it is the clock",
+    "base/log/log.cc": "the time of a line",
+    "base/rpc/health_port.cc": "gRPC's deadline",
+    "base/rpc/idle_limit.cc": "gRPC's deadline",
+    "cli/slurm/gathering.cc": "when a token was made",
+    "coordinator/client/planning_client.cc": "gRPC's deadlines",
+    "coordinator/daemon/coordinator.cc": "gRPC's deadline",
+    "coordinator/service/resharding_call.cc": "gRPC's deadline",
+    "profiledb/sqlite/convert_version_1.cc": "when a row was recorded",
+    "profiledb/store/memory_plan_store.cc": "when a plan was submitted",
+    "profiledb/store/profile_store.h": "when a row was recorded",
+    "worker/collect/kernel_watch.cc": "the time of kernels",
+    "worker/runner/quiet_period.cc": "NVML's periods",
+    "worker/service/worker.cc": "gRPC's deadline",
+}
+
 # A header that several .cc files implement -> how the names of the others begin.
 PARTS = {
     "cli/cluster/cluster_verbs": "cli/cluster/",
