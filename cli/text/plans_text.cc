@@ -1,5 +1,6 @@
 #include "cli/text/plans_text.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -14,15 +15,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// From its submission to its end, or to now.
+// From its submission to its end, or to now. The coordinator's clock may be
+// ahead of this machine's: a plan that it has just taken is no time old.
 double FindElapsedSeconds(const v1::PlanRecord& record, absl::Time now) {
   const bool has_ended = record.state() == v1::DONE ||
                          record.state() == v1::FAILED ||
                          record.state() == v1::CANCELLED;
   const absl::Time end =
       has_ended ? absl::FromUnixNanos(record.updated_unix_ns()) : now;
-  return absl::ToDoubleSeconds(end -
-                               absl::FromUnixNanos(record.submitted_unix_ns()));
+  return std::max(0.0,
+                  absl::ToDoubleSeconds(
+                      end - absl::FromUnixNanos(record.submitted_unix_ns())));
 }
 
 }  // namespace

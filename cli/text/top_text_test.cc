@@ -59,6 +59,13 @@ TEST(TopTextTest, CountsWorkersWithTheirWorkAndPlansWithReasons) {
   EXPECT_THAT(text, Not(HasSubstr("older plans")));
 }
 
+TEST(TopTextTest, APlanOfACoordinatorWhoseClockIsAheadIsNoTimeOld) {
+  TopFrame frame = MakeFrame();
+  frame.asked -= absl::Hours(1);
+  EXPECT_THAT(FormatTop(frame), Not(HasSubstr("-3590")));
+  EXPECT_EQ(TopToJson(frame)["plans"][0]["elapsed_seconds"], 0);
+}
+
 TEST(TopTextTest, AnEmptyCoordinator) {
   TopFrame frame;
   frame.plans.set_next_page_token("plan-1");
