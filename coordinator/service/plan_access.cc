@@ -1,6 +1,7 @@
 #include "coordinator/service/plan_access.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -28,6 +29,22 @@ std::string NamePeer(const std::string& peer) {
   return absl::StartsWith(peer, "ip") && port != std::string::npos
              ? peer.substr(0, port)
              : peer;
+}
+
+// Each once, in ascending order: a store keeps the text of every query, and one
+// for each set of states is few.
+absl::StatusOr<std::set<v1::PlanState>> ReadStates(
+    const v1::ListPlansRequest& request) {
+  std::set<v1::PlanState> states;
+  for (const int state : request.states()) {
+    if (state == v1::PLAN_STATE_UNSPECIFIED || !v1::PlanState_IsValid(state)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no plan is ever in state ", state,
+                       "; name states of PlanState, or none for all plans"));
+    }
+    states.insert(static_cast<v1::PlanState>(state));
+  }
+  return states;
 }
 
 }  // namespace
@@ -92,9 +109,8 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
   auto namespaces = SelectNamespaces(caller, request.namespace_());
   if (!namespaces.has_value()) return v1::ListPlansResponse();
   filter.teams = *std::move(namespaces);
-  for (const int state : request.states()) {
-    filter.states.push_back(static_cast<v1::PlanState>(state));
-  }
+  ASSIGN_OR_RETURN(const std::set<v1::PlanState> states, ReadStates(request));
+  filter.states.assign(states.begin(), states.end());
   filter.owner = request.owner();
   const int page_size = request.page_size() <= 0
                             ? kDefaultPage

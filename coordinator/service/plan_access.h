@@ -48,7 +48,8 @@ std::optional<std::vector<std::string>> SelectNamespaces(
 
 // The page of the plans that the caller may see, the newest first and without
 // their plans. It ends early where it would be too large for a message. Errors:
-// those of PlanStore::List and store::ParsePlanId.
+// those of PlanStore::List and store::ParsePlanId; kInvalidArgument for a state
+// that is none of a plan.
 absl::StatusOr<v1::ListPlansResponse> ListPlans(
     store::PlanStore& plans, const security::Caller& caller,
     const v1::ListPlansRequest& request);

@@ -160,6 +160,34 @@ TEST(PlanAccessTest, APageIsNoLargerThanAMessage) {
   EXPECT_THAT(std::string(large.message()), HasSubstr("a smaller page"));
 }
 
+// Keeps what it was asked for last.
+class AskedPlans : public store::MemoryPlanStore {
+ public:
+  absl::StatusOr<std::vector<v1::PlanRecord>> List(
+      const store::PlanFilter& filter) override {
+    asked = filter;
+    return MemoryPlanStore::List(filter);
+  }
+  store::PlanFilter asked;
+};
+
+// A database keeps a query of each list of states for as long as it is open.
+TEST(PlanAccessTest, StatesAreAskedForOnceAndInOneOrder) {
+  AskedPlans plans;
+  v1::ListPlansRequest request;
+  for (const v1::PlanState state : {v1::DONE, v1::QUEUED, v1::DONE}) {
+    request.add_states(state);
+  }
+  ASSERT_TRUE(ListPlans(plans, kAnyone, request).ok());
+  EXPECT_THAT(plans.asked.states, ElementsAre(v1::QUEUED, v1::DONE));
+  for (const int state : {-1, 0, v1::PlanState_MAX + 1}) {
+    request.clear_states();
+    request.add_states(static_cast<v1::PlanState>(state));
+    const absl::Status refused = ListPlans(plans, kAnyone, request).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  }
+}
+
 TEST(PlanAccessTest, APlanIsEndedByItsOwnerOrAnAdministrator) {
   const v1::PlanRecord plan = MakeRecord("token:ann", "vision");
   for (const Caller& caller : {kAnn, kAdmin, kAnyone}) {
