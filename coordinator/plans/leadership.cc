@@ -8,17 +8,20 @@ namespace meshwright::plans {
 
 absl::Status Leadership::Renew() {
   std::string address;
+  store::Epoch mine;
   {
     base::MutexLock lock(&mutex_);
     address = address_;
+    if (LeadsNow()) mine = epoch_;
   }
   const auto asked = options_.now();
-  const auto answer = plans_->Lead(address, epoch(), options_.term);
+  const auto answer = plans_->Lead(address, mine, options_.term);
   RETURN_IF_ERROR(answer.status());
   base::MutexLock lock(&mutex_);
   const bool led = LeadsNow();
   holder_ = answer->holder;
-  if (answer->is_mine) {
+  // A term that was prolonged too late is over: the row of it expires.
+  if (answer->is_mine && (led || epoch_ < answer->epoch)) {
     epoch_ = answer->epoch;
     leads_until_ = asked + absl::ToChronoNanoseconds(options_.term);
   } else {

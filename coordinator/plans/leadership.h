@@ -10,6 +10,9 @@
 //   following ── the row has expired ──▶ leading ── not prolonged in time ──▶
 //       following again; the next leadership has a higher epoch
 //
+// That holds for one that nobody replaced, too: it let its workers go, and the
+// leases that they bring along are taken in a later epoch alone.
+//
 // A leader that is killed is replaced after one term and one turn of asking, at
 // most eight seconds with the defaults.
 // Threads: any. Renew waits for the database; nothing else does.

@@ -10,6 +10,26 @@ namespace {
 
 using testing::HasSubstr;
 
+// Its answers take as long as the test says.
+class SlowPlans : public store::MemoryPlanStore {
+ public:
+  explicit SlowPlans(base::FakeClock* clock)
+      : MemoryPlanStore(clock), clock_(clock) {}
+
+  absl::StatusOr<store::Leader> Lead(const std::string& holder,
+                                     store::Epoch mine,
+                                     absl::Duration term) override {
+    auto leader = MemoryPlanStore::Lead(holder, mine, term);
+    clock_->Advance(takes);
+    return leader;
+  }
+
+  absl::Duration takes;
+
+ private:
+  base::FakeClock* const clock_;
+};
+
 // Two coordinators over one store; time is moved by hand.
 class LeadershipTest : public testing::Test {
  protected:
@@ -23,7 +43,7 @@ class LeadershipTest : public testing::Test {
   }
 
   base::FakeClock clock_;
-  store::MemoryPlanStore plans_{&clock_};
+  SlowPlans plans_{&clock_};
   Leadership a_ = Make("a:1");
   Leadership b_ = Make("b:1");
 };
@@ -90,6 +110,33 @@ TEST_F(LeadershipTest, OneThatStepsDownIsReplacedAtOnce) {
   a_.StepDown();  // not its own any more
   ASSERT_TRUE(b_.Renew().ok());
   EXPECT_TRUE(b_.Leads());
+}
+
+// Its workers come back with leases of the epoch before.
+TEST_F(LeadershipTest, ALeaderThatLostItsTermLeadsInALaterEpoch) {
+  ASSERT_TRUE(a_.Renew().ok());
+  const store::Epoch first = a_.epoch();
+  clock_.Advance(absl::Seconds(6));
+  EXPECT_FALSE(a_.Leads());
+  ASSERT_TRUE(a_.Renew().ok());
+  EXPECT_TRUE(a_.Leads());
+  EXPECT_LT(first, a_.epoch());
+}
+
+TEST_F(LeadershipTest, ATermThatIsProlongedTooLateIsOver) {
+  ASSERT_TRUE(a_.Renew().ok());
+  const store::Epoch first = a_.epoch();
+  clock_.Advance(absl::Seconds(5));
+  plans_.takes = absl::Seconds(2);
+  ASSERT_TRUE(a_.Renew().ok());  // the row lasts until the 11th second
+  plans_.takes = absl::ZeroDuration();
+  EXPECT_FALSE(a_.Leads());
+  ASSERT_TRUE(a_.Renew().ok());
+  EXPECT_FALSE(a_.Leads());
+  clock_.Advance(absl::Seconds(4));
+  ASSERT_TRUE(a_.Renew().ok());
+  EXPECT_TRUE(a_.Leads());
+  EXPECT_LT(first, a_.epoch());
 }
 
 // Else a coordinator of the same address would write with the epoch of the one
