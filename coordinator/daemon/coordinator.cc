@@ -105,7 +105,8 @@ struct Coordinator::Server {
 
   // Leads or follows, as the leadership says; about once a second.
   void FollowLeadership();
-  // Workers of a coordinator that does not lead go on elsewhere.
+  // Workers of a coordinator that does not lead go on elsewhere; those of one
+  // that leads anew come back when its epoch has begun.
   void ReleaseWorkers();
 
   Dependencies dependencies;
@@ -149,18 +150,28 @@ struct Coordinator::Server {
 
 void Coordinator::Server::FollowLeadership() {
   if (leadership == nullptr) return;
-  const absl::Status leads = leadership->CheckLeads("takes workers");
-  absl::Status status;
-  if (leads.ok()) {
-    const store::Epoch epoch = leadership->epoch();
-    status = led == epoch ? runner.TakeSubmitted() : runner.Lead(epoch);
-    if (status.ok()) led = epoch;
-  } else {
+  const bool leads = leadership->Leads();
+  const store::Epoch epoch = leads ? leadership->epoch() : store::Epoch();
+  // Also where it leads anew, and was seen to follow by nobody.
+  if (!leads || led != epoch) {
     // Workers first: a job that ends with its plan would cancel its leases.
     ReleaseWorkers();
     if (led.value != 0) runner.Follow();
     led = store::Epoch();
+  }
+  if (!leads) {
     runner.feed().NotifyAll();  // the news are the leader's
+    return;
+  }
+  absl::Status status;
+  if (led == epoch) {
+    status = runner.TakeSubmitted();
+  } else {
+    status = runner.Lead(epoch);
+    if (status.ok()) {
+      led = epoch;
+      leadership->NoteBegun(epoch);
+    }
   }
   if (!status.ok()) {
     base::LogWarning("coordinator: plans of others wait: ", status.message());
@@ -168,9 +179,8 @@ void Coordinator::Server::FollowLeadership() {
 }
 
 void Coordinator::Server::ReleaseWorkers() {
-  if (leadership == nullptr) return;
-  const absl::Status leads = leadership->CheckLeads("takes workers");
-  if (!leads.ok()) queue.ReleaseWorkers(leads);
+  const absl::Status takes = plans::CheckTakesWorkers(leadership.get());
+  if (!takes.ok()) queue.ReleaseWorkers(takes);
 }
 
 Coordinator::Coordinator(Dependencies dependencies)

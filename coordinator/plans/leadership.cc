@@ -57,9 +57,14 @@ bool Leadership::Leads() const {
   return LeadsNow();
 }
 
+void Leadership::NoteBegun(store::Epoch epoch) {
+  base::MutexLock lock(&mutex_);
+  begun_ = epoch;
+}
+
 bool Leadership::AwaitLeads(absl::Duration patience) const {
   const auto leads = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return LeadsNow();
+    return LeadsNow() && begun_ == epoch_;
   };
   base::MutexLock lock(&mutex_);
   return mutex_.AwaitWithTimeout(absl::Condition(&leads), patience);
@@ -87,9 +92,23 @@ absl::Status Leadership::CheckLeads(absl::string_view deed) const {
                          "; ask it at ", address));
 }
 
+absl::Status Leadership::CheckTakesWorkers() const {
+  RETURN_IF_ERROR(CheckLeads("takes workers"));
+  base::MutexLock lock(&mutex_);
+  if (begun_ == epoch_) return absl::OkStatus();
+  return absl::UnavailableError(
+      "the coordinator has just become the leader and takes workers in a "
+      "moment; try again");
+}
+
 absl::Status CheckLeads(const Leadership* leadership, absl::string_view deed) {
   return leadership == nullptr ? absl::OkStatus()
                                : leadership->CheckLeads(deed);
+}
+
+absl::Status CheckTakesWorkers(const Leadership* leadership) {
+  return leadership == nullptr ? absl::OkStatus()
+                               : leadership->CheckTakesWorkers();
 }
 
 absl::Status CheckHoldsWorkers(const Leadership* leadership) {

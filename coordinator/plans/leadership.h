@@ -17,7 +17,7 @@
 // most eight seconds with the defaults.
 // Threads: any. Renew waits for the database; nothing else does.
 // Errors: those of the store; CheckLeads gives kUnavailable with the address of
-// the leader.
+// the leader, CheckTakesWorkers also where this one is about to begin.
 // Source: docs/decisions/durable-plans.md.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_LEADERSHIP_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_LEADERSHIP_H_
@@ -65,7 +65,10 @@ class Leadership {
 
   // By this process's clock; asks nobody.
   bool Leads() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Until it leads; false: it does not within `patience`.
+  // The queue of this coordinator has begun the epoch: workers may attach. One
+  // that came earlier would bring leases along that the queue does not know.
+  void NoteBegun(store::Epoch epoch) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Until workers may attach; false: they may not within `patience`.
   bool AwaitLeads(absl::Duration patience) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Of this coordinator's newest leadership; zero: it never led.
   store::Epoch epoch() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -74,6 +77,8 @@ class Leadership {
   // Of what only the leader does, such as "measures".
   absl::Status CheckLeads(absl::string_view deed) const
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Of attached workers: it leads, and its epoch has begun.
+  absl::Status CheckTakesWorkers() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   bool LeadsNow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -83,6 +88,7 @@ class Leadership {
   mutable base::Mutex mutex_;
   std::string address_ ABSL_GUARDED_BY(mutex_);
   store::Epoch epoch_ ABSL_GUARDED_BY(mutex_);
+  store::Epoch begun_ ABSL_GUARDED_BY(mutex_);
   std::string holder_ ABSL_GUARDED_BY(mutex_);  // of the row, as last read
   std::chrono::steady_clock::time_point leads_until_ ABSL_GUARDED_BY(mutex_);
 };
@@ -90,6 +96,8 @@ class Leadership {
 // The same of a coordinator that may be without others, `leadership` null, and
 // then does everything.
 absl::Status CheckLeads(const Leadership* leadership, absl::string_view deed);
+// Of the streams of workers.
+absl::Status CheckTakesWorkers(const Leadership* leadership);
 // Of calls that ask for workers or jobs.
 absl::Status CheckHoldsWorkers(const Leadership* leadership);
 

@@ -123,6 +123,25 @@ TEST_F(LeadershipTest, ALeaderThatLostItsTermLeadsInALaterEpoch) {
   EXPECT_LT(first, a_.epoch());
 }
 
+// Before that the queue is in the epoch before, or in none.
+TEST_F(LeadershipTest, WorkersAttachWhenTheEpochHasBegun) {
+  EXPECT_THAT(std::string(a_.CheckTakesWorkers().message()),
+              HasSubstr("have no leader"));
+  ASSERT_TRUE(a_.Renew().ok());
+  EXPECT_THAT(std::string(a_.CheckTakesWorkers().message()),
+              HasSubstr("in a moment"));
+  EXPECT_FALSE(a_.AwaitLeads(absl::ZeroDuration()));
+  a_.NoteBegun(a_.epoch());
+  EXPECT_TRUE(a_.CheckTakesWorkers().ok());
+  EXPECT_TRUE(a_.AwaitLeads(absl::ZeroDuration()));
+  clock_.Advance(absl::Seconds(6));
+  ASSERT_TRUE(a_.Renew().ok());
+  EXPECT_TRUE(a_.Leads());
+  EXPECT_TRUE(absl::IsUnavailable(a_.CheckTakesWorkers()));
+  a_.NoteBegun(a_.epoch());
+  EXPECT_TRUE(a_.CheckTakesWorkers().ok());
+}
+
 TEST_F(LeadershipTest, ATermThatIsProlongedTooLateIsOver) {
   ASSERT_TRUE(a_.Renew().ok());
   const store::Epoch first = a_.epoch();

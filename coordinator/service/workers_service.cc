@@ -157,7 +157,7 @@ class WorkerStream
       }
       case v1::WorkerMessage::kHeartbeat: {
         queue_->Heartbeat(*worker_);
-        RETURN_IF_ERROR(CheckLeads());
+        RETURN_IF_ERROR(plans::CheckTakesWorkers(leadership_));
         RETURN_IF_ERROR(guard_->MayGoOn(call_));
         // One that does not read is not written more and more to.
         if (!outbox_.IsIdle()) break;
@@ -183,13 +183,9 @@ class WorkerStream
     return absl::OkStatus();
   }
 
-  absl::Status CheckLeads() const {
-    return plans::CheckLeads(leadership_, "takes workers");
-  }
-
   absl::Status Attach(const v1::WorkerHello& hello) {
     RETURN_IF_ERROR(CheckProtocol(hello));
-    RETURN_IF_ERROR(CheckLeads());
+    RETURN_IF_ERROR(plans::CheckTakesWorkers(leadership_));
     if (hello.worker_id().empty() || hello.platform().empty() ||
         hello.device_count() < 1) {
       return absl::InvalidArgumentError(
