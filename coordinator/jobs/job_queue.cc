@@ -23,6 +23,7 @@ JobQueue::~JobQueue() = default;
 
 void JobQueue::BeginEpoch(int64_t epoch) {
   base::MutexLock lock(&mutex_);
+  if (epoch_ == epoch) return;
   epoch_ = epoch;
   RefuseClaims(epoch);
   grace_ends_ = clock_->Now() + options_.restart_grace;

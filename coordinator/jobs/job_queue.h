@@ -146,7 +146,8 @@ class JobQueue {
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 
-  // The epoch of the leases from here on; the grace after a restart begins.
+  // The epoch of the leases from here on; the grace after a restart begins. One
+  // that has begun goes on: its leases stand.
   void BeginEpoch(int64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- submitters
@@ -383,7 +384,8 @@ class JobQueue {
   // Whether the worker goes on with a lease that it brought.
   bool Resume(WorkerId id, const HeldLease& held)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Workers that came before the epoch was known may claim leases of it.
+  // Workers that came before the epoch was known may claim leases of it. Its
+  // gangs end whole.
   void RefuseClaims(int64_t epoch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The job, if any, that is held back and asks for a program of the lease.
   Job* FindHeldBack(const HeldLease& held)

@@ -273,6 +273,39 @@ TEST_F(GangsTest, ACancelledGangIsNobodysFault) {
   EXPECT_THAT(a->cancelled(), SizeIs(6));  // by its job, then with its gang
 }
 
+// As where its leader reads the store in vain and begins it again.
+TEST_F(GangsTest, AnEpochThatHasBegunLeavesItsGangs) {
+  FakeWorker* const a = Add("a");
+  FakeWorker* const b = Add("b");
+  const Submission job = Submit(2);
+  queue_.BeginEpoch(2);
+  EXPECT_THAT(a->cancelled(), IsEmpty());
+  a->Arrive();
+  b->Arrive();
+  a->RunAll();
+  b->RunAll();
+  EXPECT_TRUE(ReadStory(job).status.ok());
+}
+
+// As after a backup of the store came back: its epochs are lower.
+TEST_F(GangsTest, AGangOfALaterEpochIsRefusedWhole) {
+  FakeWorker* const a = Add("a");
+  FakeWorker* const b = Add("b");
+  Submit(2);
+  const LeaseId later = b->leases()[0].first;
+  queue_.BeginEpoch(1);
+  EXPECT_THAT(b->cancelled(), ElementsAre(later));
+  EXPECT_THAT(b->acknowledged(), ElementsAre(later));
+  for (absl::Duration time; time <= options_.gangs.ready_time;
+       time += absl::Seconds(10)) {
+    queue_.Heartbeat(a->id());
+    queue_.Heartbeat(b->id());
+    Pass(absl::Seconds(10));
+  }
+  ASSERT_GE(a->leases().size(), 2u);
+  EXPECT_EQ(a->leases()[1].first.epoch, 1);
+}
+
 TEST_F(GangsTest, ADrainingMemberLeavesWhenTheGangIsOver) {
   FakeWorker* const a = Add("a");
   FakeWorker* const b = Add("b");

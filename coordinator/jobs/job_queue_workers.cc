@@ -121,6 +121,12 @@ void JobQueue::RefuseClaims(int64_t epoch) {
     base::LogWarning("lease ", FormatLeaseId(lease.id), ": worker ",
                      lease.worker_name, " claims it: refused, epoch ", epoch,
                      " has just begun");
+    if (lease.gang.has_value() && gangs_.contains(*lease.gang)) {
+      BreakGang(*lease.gang, lease.rank, "has a lease that nobody gave",
+                Ending::kGivenBack);
+      it = leases_.lower_bound(first);  // the gang's leases are gone
+      continue;
+    }
     const auto worker = workers_.find(lease.worker);
     if (worker != workers_.end() && worker->second.port != nullptr) {
       worker->second.port->Cancel(lease.id);
