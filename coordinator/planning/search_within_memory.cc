@@ -6,6 +6,7 @@
 
 #include "base/status_macros.h"
 #include "coordinator/problem/peak_timeline.h"
+#include "planner/problem/evaluate.h"
 
 namespace meshwright::planning {
 namespace {
@@ -86,10 +87,18 @@ absl::StatusOr<WithinMemory> SearchWithinMemory(
   best.answer.least_memory_bytes =
       std::min(least.peak_bytes,
                best.answer.least_memory_bytes.value_or(least.peak_bytes));
-  if (least.peak_bytes <= *limit) {
-    best.answer.plan = least;
-    best.sum_limit_bytes = limit;
-  }
+  if (least.peak_bytes > *limit) return best;
+  // The plan's own sum may exceed all limits searched, whose bounds do not
+  // cover it then.
+  problem = measured.problem;
+  ASSIGN_OR_RETURN(const problem::Evaluation sum,
+                   problem::Evaluate(problem, least.choice));
+  problem.memory_limit_bytes = std::max(*limit, sum.peak_bytes);
+  ASSIGN_OR_RETURN(const search::Answer wider, search::Solve(problem, options));
+  best.answer.plan = least;
+  best.answer.lower_bound =
+      std::min({best.answer.lower_bound, wider.lower_bound, least.time});
+  best.sum_limit_bytes = problem.memory_limit_bytes;
   return best;
 }
 

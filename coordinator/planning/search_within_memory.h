@@ -6,7 +6,7 @@
 // runs again: at most four times, and not after the deadline. Of the plans that
 // fit the fastest is taken. Where none was found, one more search counts the
 // gradients that are reduced as if they were saved. The lower bound covers the
-// plans whose sum is within the widest limit searched.
+// plans whose sum is within the widest limit searched, and the plan's own sum.
 // In -> Out: a problem that limits memory, or does not -> an answer whose peak
 // and least memory are those of peak_timeline.h, and the limit of its search.
 // Errors: those of search::Solve.

@@ -90,6 +90,24 @@ TEST(SearchWithinMemoryTest, FindsAPlanOfASmallerPeakAndALargerSum) {
   EXPECT_EQ(found->answer.plan->peak_bytes, 110);
 }
 
+// The plan of the least sum does not fit, and is slower than the one that does.
+TEST(SearchWithinMemoryTest, TheBoundCoversAPlanWhoseSumIsBeyondTheLimit) {
+  formulation::MeasuredProblem step;
+  step.problem.types = {
+      {"first", {MakeConfig(30, 60, 0), MakeConfig(10, 20, 90)}},
+      {"second", {MakeConfig(10, 50, 10)}}};
+  step.problem.nodes = {{.type = 0}, {.type = 1}};
+  step.problem.memory_limit_bytes = 115;
+  step.timeline = {{{0, 90}, {90, 0}}, {{10, 0}}};
+  const auto found = SearchWithinMemory(step);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_TRUE(found->answer.plan.has_value());
+  EXPECT_EQ(found->answer.plan->time, Picoseconds(20));
+  EXPECT_EQ(found->answer.plan->peak_bytes, 110);
+  EXPECT_EQ(found->answer.lower_bound, Picoseconds(20));
+  EXPECT_EQ(found->sum_limit_bytes, 160);
+}
+
 TEST(SearchWithinMemoryTest, NoPlanIsSlowerThanTheSumsAndEveryPlanFits) {
   std::mt19937_64 random(1);
   const auto draw = [&] { return static_cast<int64_t>(random() % 100); };
