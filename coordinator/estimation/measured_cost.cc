@@ -114,7 +114,8 @@ int64_t FindReducedBytes(const space::ProfileSpace& space,
   for (const v1::Collective& it : row->measurement().collectives()) {
     if (it.kind() == "all-reduce") bytes = std::max(bytes, it.bytes());
   }
-  return bytes;
+  // Activations are reduced as well.
+  return std::min(bytes, configuration.reduced_bytes);
 }
 
 }  // namespace meshwright::estimation

@@ -48,7 +48,8 @@ int64_t FindArgumentCopyBytes(const space::ProfileSpace& space,
                               const store::Results& results);
 
 // Bytes of the largest all-reduce of its program, which is that of its
-// gradients where it has one; 0 if it was not measured.
+// gradients where it has one, and at most those gradients; 0 if it was not
+// measured.
 int64_t FindReducedBytes(const space::ProfileSpace& space,
                          const space::Configuration& configuration,
                          const store::Results& results);

@@ -89,6 +89,22 @@ TEST_F(MeasuredCostTest, AProgramOfFewerTripsLimitsNothing) {
   EXPECT_EQ(Cost(30).saved_bytes, 70);
 }
 
+TEST_F(MeasuredCostTest, NoMoreIsReducedThanTheGradientsAre) {
+  v1::ProfileResult row;
+  row.set_outcome(v1::MEASURED);
+  for (const int bytes : {40, 100}) {
+    v1::Collective& it = *row.mutable_measurement()->add_collectives();
+    it.set_kind("all-reduce");
+    it.set_bytes(bytes);
+  }
+  results_ = {{"layer", row}};
+  EXPECT_EQ(FindReducedBytes(space_, configuration_, results_), 0);
+  configuration_.reduced_bytes = 30;
+  EXPECT_EQ(FindReducedBytes(space_, configuration_, results_), 30);
+  configuration_.reduced_bytes = 200;
+  EXPECT_EQ(FindReducedBytes(space_, configuration_, results_), 100);
+}
+
 TEST(ToCostTest, WhatIsTooLongIsHeldAtTheLongest) {
   EXPECT_EQ(ToCost(5), problem::Picoseconds(5'000));
   EXPECT_EQ(ToCost(3.6e12 * 3'000), kLongestCost);

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/thread_pool.h"
 #include "coordinator/space/configurations/block_configurations.h"
+#include "coordinator/space/configurations/reduced_gradients.h"
 #include "coordinator/space/configurations/segment_memory.h"
 #include "coordinator/space/programs/inputs.h"
 #include "coordinator/space/programs/loop_programs.h"
@@ -28,6 +29,8 @@ int MakePrograms(const Analysis& analysis, SegmentTypeId type,
   base::ParallelFor(static_cast<int>(made.size()), [&](int c) {
     Configuration& configuration = configurations[c];
     CountBytes(analysis, graph, reads, context.mesh, configuration);
+    configuration.reduced_bytes = CountReducedBytes(
+        analysis, graph, configuration.annotation, context.mesh);
     if (free) return;
     MakeSegmentPrograms(
         analysis, graph, inputs, context,

@@ -56,6 +56,8 @@ struct Configuration {
   // In a group: what each segment in front of one adds to what is there while
   // its backward pass runs.
   int64_t rematerialized_bytes = 0;
+  // The gradients of its parameters that devices add up (reduced_gradients.h).
+  int64_t reduced_bytes = 0;
 };
 
 struct SegmentType {
