@@ -99,6 +99,13 @@ std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
         calls.size(), calls.size() == 1 ? " time, at " : " times, first at ",
         calls.front(), "; what is measured and exported leaves that out"));
   }
+  const std::vector<std::string>& own = analysis.module.constraints;
+  if (!own.empty()) {
+    notes.push_back(absl::StrCat(
+        "the step's own sharding constraints (with_sharding_constraint) are "
+        "left out, since the plan chooses them: ",
+        own.size(), own.size() == 1 ? ", at " : ", first at ", own.front()));
+  }
   for (const auto* more : {&analysis.cut_short, &analysis.plan.cut_short}) {
     notes.insert(notes.end(), more->begin(), more->end());
   }

@@ -87,6 +87,9 @@ struct Module {
   std::vector<ValueId> outputs;     // operands of the root tuple, or the root
   std::vector<Alias> aliases;       // by output
   std::vector<Loop> loops;          // outer before inner
+  // Names of the step's own sharding constraints; their operands are in their
+  // place.
+  std::vector<std::string> constraints;
   // Names of callbacks to the host that nothing read; they were left out.
   std::vector<std::string> host_calls;
   // Reducers and loop bodies by computation id.

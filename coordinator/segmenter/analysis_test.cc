@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/ir/load/load.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -171,6 +174,38 @@ TEST(AnalysisTest, TheLastLayerOfBfloat16IsOneLikeTheOthers) {
   EXPECT_THAT(analysis->type_of_segment,
               testing::ElementsAre(0,  // the scale of features
                                    1, 1, 1, 2));
+}
+
+// Each layer constrains its activation, as with_sharding_constraint does.
+TEST(AnalysisTest, AConstraintInsideALayerCutsNothing) {
+  const std::string plain = ScaledFeaturesText(3);
+  std::string constrained = plain;
+  for (const char* const layer : {"0", "1", "2"}) {
+    const std::string tanh =
+        absl::StrCat("t", layer, " = f32[8,16,64] tanh(y", layer, ")");
+    ASSERT_NE(constrained.find(tanh), std::string::npos);
+    constrained = absl::StrReplaceAll(
+        constrained,
+        {{tanh, absl::StrCat("free_", tanh, "\n  t", layer,
+                             " = f32[8,16,64] custom-call(free_t", layer,
+                             "), custom_call_target=\"Sharding\", "
+                             "sharding={devices=[2,1,1]<=[2]}")}});
+  }
+  const auto analyze = [](const std::string& text) {
+    auto module = ir::LoadModule(text);
+    EXPECT_TRUE(module.ok()) << module.status();
+    auto analysis = Analyze(*std::move(module), {1, 2});
+    EXPECT_TRUE(analysis.ok()) << analysis.status();
+    return *std::move(analysis);
+  };
+  const Analysis with = analyze(constrained);
+  const Analysis without = analyze(plain);
+  EXPECT_EQ(with.module.constraints.size(), 3u);
+  EXPECT_EQ(with.type_of_segment, without.type_of_segment);
+  ASSERT_EQ(with.graphs.size(), without.graphs.size());
+  for (size_t s = 0; s < with.graphs.size(); ++s) {
+    EXPECT_EQ(with.graphs[s].fingerprint, without.graphs[s].fingerprint);
+  }
 }
 
 // Copies of the rows for each of four experts: the dimension of experts is none

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/checks/verify.h"
+#include "coordinator/ir/load/outside_calls.h"
 #include "coordinator/ir/loops.h"
 
 namespace meshwright::ir {
@@ -133,6 +134,12 @@ class Flattener {
         values.push_back(AddBarriers(source, module_.at(operands[0]).operands));
         continue;
       }
+      if (opcode == Opcode::kCustomCall && operands.size() == 1 &&
+          IsShardingConstraint(source, module_.at(operands[0]).shape)) {
+        module_.constraints.push_back(source.name());
+        values.push_back(operands[0]);
+        continue;
+      }
       ASSIGN_OR_RETURN(const ValueId result,
                        Append(source, opcode, std::move(operands)));
       values.push_back(result);
@@ -158,6 +165,7 @@ class Flattener {
     const int64_t condition = source.called_computation_ids(1);
     const size_t instructions = module_.instructions.size();
     const size_t loops = module_.loops.size();
+    const size_t constraints = module_.constraints.size();
     const LoopId loop(loops);
     module_.loops.emplace_back().parent = loop_;
     std::vector<ValueId> carries;
@@ -176,6 +184,7 @@ class Flattener {
         !(root.shape == module_.at(argument[0]).shape)) {
       module_.instructions.resize(instructions);
       module_.loops.resize(loops);
+      module_.constraints.resize(constraints);
       return std::nullopt;
     }
     // Looked through, it is not there to be verified in the end.

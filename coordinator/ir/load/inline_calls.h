@@ -1,4 +1,5 @@
-// Inlining of `call`: the entry computation becomes one flat list.
+// Inlining of `call`: the entry computation becomes one flat list. A sharding
+// constraint of the step (outside_calls.h) becomes its operand.
 //
 // Errors: kInvalidArgument when a call's operands do not match its callee, or
 // when inlining would grow the module beyond its limit.

@@ -1,7 +1,7 @@
 #include "coordinator/ir/load/outside_calls.h"
 
 #include <algorithm>
-#include <iterator>
+#include <span>
 #include <string_view>
 
 #include "absl/strings/match.h"
@@ -15,6 +15,16 @@ constexpr std::string_view kManualSharding[] = {
     "SPMDFullToShardShape", "SPMDShardToFullShape",
     "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"};
 
+// Of with_sharding_constraint, and of what Shardy leaves where it was written
+// out as HLO.
+constexpr std::string_view kConstraints[] = {
+    "Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"};
+
+bool IsOneOf(std::string_view target, std::span<const std::string_view> names) {
+  return !target.empty() &&
+         std::find(names.begin(), names.end(), target) != names.end();
+}
+
 // "xla_ffi_python_cpu_callback", and its kin of other platforms and versions.
 bool IsHostCall(const Instruction& it) {
   const std::string& target = it.attributes().custom_call_target();
@@ -27,12 +37,7 @@ bool IsHostCall(const Instruction& it) {
 absl::Status RefuseManualSharding(const hlo::HloModuleProto& proto) {
   for (const hlo::HloComputationProto& computation : proto.computations()) {
     for (const hlo::HloInstructionProto& it : computation.instructions()) {
-      const std::string& target = it.custom_call_target();
-      if (target.empty() ||
-          std::find(std::begin(kManualSharding), std::end(kManualSharding),
-                    target) == std::end(kManualSharding)) {
-        continue;
-      }
+      if (!IsOneOf(it.custom_call_target(), kManualSharding)) continue;
       return absl::InvalidArgumentError(absl::StrCat(
           "instruction \"", it.name(),
           "\" is a border of manual sharding (shard_map), which leaves no "
@@ -40,6 +45,16 @@ absl::Status RefuseManualSharding(const hlo::HloModuleProto& proto) {
     }
   }
   return absl::OkStatus();
+}
+
+bool IsShardingConstraint(const hlo::HloInstructionProto& it,
+                          const Shape& operand) {
+  if (it.opcode() != "custom-call" || it.operand_ids_size() != 1 ||
+      !IsOneOf(it.custom_call_target(), kConstraints)) {
+    return false;
+  }
+  const auto shape = ShapeFromProto(it.shape());
+  return shape.ok() && *shape == operand;
 }
 
 std::vector<std::string> ListHostCalls(const Module& module) {

@@ -1,7 +1,9 @@
-// Calls that leave what a planner can see: manual sharding, and the host.
+// Calls that say more than what is computed: shardings, and the host.
 //
 // Concept: a step inside shard_map says itself what each device does, so there
-// is no sharding left to choose. A host callback (jax.debug.print) runs in the
+// is no sharding left to choose. A constraint (with_sharding_constraint) says
+// where a value lies; the plan chooses that, so the value stands in its place,
+// and is named. A host callback (jax.debug.print) runs in the
 // process that traced the step, which no worker is. Where nothing reads its
 // result it is left out, and named; else the step is refused.
 // Threads: pure functions.
@@ -14,11 +16,17 @@
 
 #include "absl/status/status.h"
 #include "coordinator/ir/module.h"
+#include "coordinator/ir/shape.h"
 #include "proto/hlo/hlo.pb.h"
 
 namespace meshwright::ir {
 
 absl::Status RefuseManualSharding(const hlo::HloModuleProto& proto);
+
+// Whether it gives back its one operand, of the shape `operand`, and only says
+// how that is sharded. One of another shape stays a call that is not known.
+bool IsShardingConstraint(const hlo::HloInstructionProto& it,
+                          const Shape& operand);
 
 // The names of the instructions that call the host.
 std::vector<std::string> ListHostCalls(const Module& module);

@@ -56,11 +56,77 @@ TEST(OutsideCallsTest, ManualShardingIsRefused) {
   }
 }
 
-TEST(OutsideCallsTest, OtherCustomCallsStay) {
-  const auto module = Load(
-      "  z = f32[8] custom-call(x), custom_call_target=\"Sharding\"\n", "z");
+TEST(OutsideCallsTest, AConstraintIsItsOperandAndIsNamed) {
+  for (const char* const target : {"Sharding", "xla.sdy.FuncResultSharding",
+                                   "xla.sdy.PropagationBarrier"}) {
+    const auto module =
+        Load(absl::StrCat("  z = f32[8] custom-call(x), custom_call_target=\"",
+                          target, "\", sharding={devices=[2]<=[2]}\n"),
+             "z");
+    ASSERT_TRUE(module.ok()) << module.status();
+    EXPECT_THAT(module->constraints, ElementsAre("z"));
+    ASSERT_EQ(module->size(), 2);
+    EXPECT_THAT(module->at(module->root).operands,
+                ElementsAre(module->parameters[0], module->parameters[0]));
+  }
+}
+
+TEST(OutsideCallsTest, AConstraintMayBeTheWholeStep) {
+  const auto module = LoadModule(
+      "HloModule step\n"
+      "ENTRY main {\n  x = f32[8] parameter(0)\n"
+      "  ROOT y = f32[8] custom-call(x), custom_call_target=\"Sharding\"\n}\n");
   ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_TRUE(module->host_calls.empty());
+  EXPECT_THAT(module->outputs, ElementsAre(module->parameters[0]));
+}
+
+// Two trips, each of which constrains what it carries.
+TEST(OutsideCallsTest, AConstraintInALoopIsItsOperand) {
+  const auto module = LoadModule(R"(HloModule step
+body {
+  p = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[8] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  z = f32[8] custom-call(x), custom_call_target="Sharding"
+  y = f32[8] tanh(z)
+  ROOT out = (s32[], f32[8]) tuple(next, y)
+}
+condition {
+  p = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  two = s32[] constant(2)
+  ROOT less = pred[] compare(i, two), direction=LT
+}
+ENTRY main {
+  x = f32[8] parameter(0)
+  zero = s32[] constant(0)
+  start = (s32[], f32[8]) tuple(zero, x)
+  loop = (s32[], f32[8]) while(start), condition=condition, body=body
+  ROOT y = f32[8] get-tuple-element(loop), index=1
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(module->constraints, ElementsAre("z"));
+  for (const ValueId id : module->ids()) {
+    EXPECT_NE(module->at(id).opcode, Opcode::kCustomCall);
+  }
+}
+
+TEST(OutsideCallsTest, OtherCustomCallsStay) {
+  for (const char* const before : {"custom_call_target=\"theirs\"",
+                                   // Of another shape it is no constraint.
+                                   "custom_call_target=\"Sharding\""}) {
+    const auto module =
+        Load(absl::StrCat("  a = f32[4] custom-call(x), ", before,
+                          "\n  z = f32[8] custom-call(a), "
+                          "custom_call_target=\"theirs\"\n"),
+             "z");
+    ASSERT_TRUE(module.ok()) << module.status();
+    EXPECT_TRUE(module->host_calls.empty());
+    EXPECT_TRUE(module->constraints.empty());
+    EXPECT_EQ(module->size(), 4);
+  }
 }
 
 }  // namespace

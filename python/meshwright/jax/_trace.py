@@ -256,3 +256,8 @@ def _check_primitives(closed: Any) -> None:
             )
     if "debug_callback" in names or "debug_print" in names:
         warn("the planned step leaves out host callbacks (jax.debug.print)")
+    if "sharding_constraint" in names:
+        warn(
+            "the planned step leaves out its own sharding constraints "
+            "(with_sharding_constraint), since the plan chooses them"
+        )

@@ -252,6 +252,29 @@ def test_prints_are_left_out_with_a_warning(plan):
     planned(jnp.ones((32, 64)), jnp.ones((4, 32)))
 
 
+def test_constraints_are_left_out_with_a_warning(plan, mesh):
+    def made(constrain):
+        def step(weights, x):
+            def loss(w):
+                return (constrain(jnp.tanh(x @ w)) ** 2).mean()
+
+            value, grads = jax.value_and_grad(loss)(weights)
+            return weights - grads, value
+
+        return plan(step, jnp.ones((32, 64)), jnp.ones((4, 32)))
+
+    rows = jax.sharding.NamedSharding(
+        mesh, jax.sharding.PartitionSpec("model", None)
+    )
+    with pytest.warns(meshwright.MeshwrightWarning, match="constraints"):
+        planned = made(lambda y: jax.lax.with_sharding_constraint(y, rows))
+    planned(jnp.ones((32, 64)), jnp.ones((4, 32)))
+    # The plan is that of the step without them.
+    free = made(lambda y: y)
+    assert planned.plan.segments == free.plan.segments
+    assert planned.plan.arguments == free.plan.arguments
+
+
 def test_arguments_that_are_no_arrays(plan):
     with pytest.raises(meshwright.InvalidArgument, match=r"state\['a'\] is a"):
         plan(lambda state: state, {"a": object()})
