@@ -28,20 +28,20 @@ GOOD = 1  # v1.Quality
 
 
 def decode(result):
-    """The median of a v1.ProfileResult and its anchor's, in nanoseconds."""
+    """The time of a v1.ProfileResult and its anchor's, in nanoseconds."""
     text = subprocess.run(
         ["protoc", "--decode=meshwright.v1.ProfileResult", f"-I{ROOT}",
          "proto/v1/profile.proto"], cwd=ROOT, input=result, check=True,
         capture_output=True).stdout.decode()
     anchor = re.search(
-        r'anchors \{\s*name: "products"[^}]*median_ns: (\d+)', text)
+        r'anchors \{\s*name: "products"[^}]*time_ns: (\d+)', text)
     own = re.sub(r"anchors \{.*?\}", "", text, flags=re.DOTALL)
-    return (int(re.search(r"\bmedian_ns: (\d+)", own).group(1)),
+    return (int(re.search(r"\btime_ns: (\d+)", own).group(1)),
             int(anchor.group(1)))
 
 
 def read_rows(store):
-    """Key -> quality, median and anchor of the measured rows."""
+    """Key -> quality, time and anchor of the measured rows."""
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
         return {key: (quality, *decode(result))
                 for key, quality, result in connection.execute(
