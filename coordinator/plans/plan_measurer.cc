@@ -154,9 +154,9 @@ absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
       },
       on_started);
   if (absl::IsCancelled(measured) && MustGiveWay()) return SuspendForTurn();
-  // The workers that could have gone on have left.
-  if (absl::IsUnavailable(measured) &&
-      !queue_->MatchWorker(request.device(), &*pinned_).ok()) {
+  // The workers that could have gone on have left. One that is back by now
+  // wakes the run at the next tick.
+  if (absl::IsUnavailable(measured) && !store::IsAway(measured)) {
     return SuspendFor(request.device(), measured.message());
   }
   return measured;

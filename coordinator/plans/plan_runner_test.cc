@@ -32,6 +32,35 @@ using testing::UnorderedElementsAreArray;
 
 using PlanRunnerTest = RunnerFixture;
 
+// Takes no row until the test says so.
+class GatedProfiles : public store::FakeProfileStore {
+ public:
+  using FakeProfileStore::Record;
+
+  absl::Status Record(absl::Span<const store::Entry> entries) override {
+    {
+      base::MutexLock lock(&mutex_);
+      is_asked_ = true;
+      mutex_.Await(absl::Condition(&is_open_));
+    }
+    return FakeProfileStore::Record(entries);
+  }
+  // Until it is asked to take one.
+  void Await() {
+    base::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&is_asked_));
+  }
+  void Open() {
+    base::MutexLock lock(&mutex_);
+    is_open_ = true;
+  }
+
+ private:
+  base::Mutex mutex_;
+  bool is_asked_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_open_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
 TEST_F(PlanRunnerTest, AnOrderHoldsAfterARestart) {
   v1::WorkerOrder order;
   order.set_worker("worker of version 1");
@@ -312,6 +341,35 @@ TEST_F(PlanRunnerTest, APinnedPlanIsForItsDevicesAlone) {
   again.Serve();
   EXPECT_EQ(Await(*runner, id, kEnded).plan().platform_version(), "version 1");
   EXPECT_THAT(again.seen(), ElementsAre(MakeProgramKey(2), MakeProgramKey(3)));
+}
+
+// The run hears that its job is over when another worker is there already.
+TEST_F(PlanRunnerTest, APlanGoesOnWhenAWorkerIsBackBeforeItsRunEnds) {
+  auto gated = std::make_unique<GatedProfiles>();
+  GatedProfiles& gate = *gated;
+  profiles_ = std::move(gated);
+  const auto runner = NewRunner();
+  PlanId id;
+  {
+    SteppedWorker first(&queue_);
+    id = Submit(*runner, Request());
+    first.Await();
+    first.Measure(1);
+    gate.Await();
+  }
+  queue_.Tick();
+  clock_.Advance(absl::Seconds(20));
+  queue_.Tick();
+  SteppedWorker back(&queue_);
+  gate.Open();
+  const v1::PlanRecord record =
+      Await(*runner, id, {v1::WAITING, v1::DONE, v1::FAILED});
+  EXPECT_EQ(record.state(), v1::WAITING);
+  EXPECT_THAT(record.reason(), HasSubstr("no worker is attached"));
+  runner->Tick();
+  back.Serve();
+  EXPECT_EQ(Await(*runner, id, kEnded).state(), v1::DONE);
+  EXPECT_THAT(back.seen(), SizeIs(kPrograms - 1));
 }
 
 TEST_F(PlanRunnerTest, AStoppedPlanIsCarriedForwardByLookUps) {
