@@ -605,6 +605,9 @@ void PlanRunner::Run(store::PlanId id) {
     const absl::Status said = SayWaits(id);
     plan = said.ok() ? CallPlanFunction(*record, id, running, needs, row_keys)
                      : said;
+  } else {
+    base::MutexLock lock(&mutex_);
+    turns_.Leave(id);
   }
   End(id, std::move(plan), std::move(needs), row_keys);
 }
@@ -748,7 +751,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     turns_.Wait(id, Turns::Kind::kMeasuring);
   } else if (is_woken) {
     turns_.Wait(id, Turns::Kind::kLookUp);
-  } else if (ends && written.ok()) {
+  } else if (ends && !IsRetryable(written)) {
     turns_.Leave(id);
   }
   RunNext();

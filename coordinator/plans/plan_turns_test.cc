@@ -148,6 +148,32 @@ TEST_F(PlanTurnsTest, ALeaderThatIsBackRunsThoseInLine) {
   EXPECT_EQ(Await(*runner, second, kEnded).state(), v1::DONE);
 }
 
+// Else its namespace would stay at no charge for ever, and each newcomer would
+// begin there, before those that wait.
+TEST_F(PlanTurnsTest, APlanThatEndsBeforeItIsKnownLeavesTheLine) {
+  const auto runner = NewRunner(OneAtOnce());
+  SteppedWorker worker(&queue_);
+  v1::PlanRecord record;
+  record.set_namespace_("idle");
+  const PlanId ended = *store::ParsePlanId(plans_.Add(record)->id());
+  plans_.after_list = [&] {
+    EXPECT_TRUE(runner->Cancel(ended, "ann asked for it").ok());
+  };
+  ASSERT_TRUE(runner->TakeSubmitted().ok());
+  Submit(*runner, RequestOf("a", "own 1"));
+  worker.Await();
+  Await(*runner, Submit(*runner, RequestOf("a", "own 2")), {v1::WAITING});
+  clock_.Advance(absl::Seconds(1));  // charged to a
+  ServePlan(worker);
+  worker.Await();
+  Submit(*runner, RequestOf("a", "own 3"));
+  AwaitLine(*runner);
+  Submit(*runner, RequestOf("b", "own 4"));
+  AwaitLine(*runner);
+  for (int i = 0; i < 3; ++i) ServePlan(worker);
+  EXPECT_EQ(worker.seen()[2 * kPrograms], store::MakeKey("own 3 0"));
+}
+
 TEST_F(PlanTurnsTest, APlanInLineIsCancelledAndOneThatGaveWayGoesOn) {
   const auto runner = NewRunner(OneAtOnce());
   SteppedWorker worker(&queue_);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -63,8 +64,15 @@ class FailingPlans : public store::MemoryPlanStore {
     if (!failure.ok()) return failure;
     return MemoryPlanStore::Append(epoch, id, update);
   }
+  absl::StatusOr<std::vector<v1::PlanRecord>> List(
+      const store::PlanFilter& filter) override {
+    auto page = MemoryPlanStore::List(filter);
+    if (after_list) std::exchange(after_list, nullptr)();
+    return page;
+  }
 
   Failures failures;
+  std::function<void()> after_list;  // called once
 };
 
 class FailingProfiles : public store::FakeProfileStore {
