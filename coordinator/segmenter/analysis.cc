@@ -8,6 +8,7 @@
 #include "coordinator/ir/rewrite/split_fused.h"
 #include "coordinator/segmenter/blocks/block_strategies.h"
 #include "coordinator/segmenter/direction/hash.h"
+#include "coordinator/segmenter/direction/state_search.h"
 #include "coordinator/segmenter/direction/value_numbering.h"
 
 namespace meshwright::segmenter {
@@ -115,6 +116,7 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
         "the splitting of fused contractions ended at its bound: parts of one "
         "may still be split together");
   }
+  PairDonations(module);
   analysis.module = std::move(module);
   analysis.mesh = std::move(mesh);
   const ir::Module& graph = analysis.module;

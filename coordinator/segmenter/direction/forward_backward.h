@@ -1,11 +1,11 @@
 // ForwardBackward: which part of a training step is forward, and what its
 // arguments and outputs are.
 //
-// Concept: an output that overwrites a donated argument is state; of the other
-// outputs the losses are those that depend on no gradient. Forward is what the
-// losses need; a state argument the losses need is a parameter, any other one
-// is optimizer state. A module without state is inference: all of it is
-// forward. Names are never read.
+// Concept: an output that overwrites an argument is state (step_outputs.h); of
+// the other outputs the losses are those that depend on no gradient. Forward is
+// what the losses need; a state argument the losses need is a parameter, any
+// other one is optimizer state. A module without state is inference: all of it
+// is forward. Names are never read.
 // In -> Out: ir::Module -> ForwardBackward, vectors indexed by ValueId.
 // Errors: kInvalidArgument when a step with state has no loss output.
 // Source: docs/decisions/segmentation.md.

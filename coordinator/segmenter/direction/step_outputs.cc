@@ -10,6 +10,7 @@
 #include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/segmenter/direction/layout_walk.h"
 #include "coordinator/segmenter/direction/root_order.h"
+#include "coordinator/segmenter/direction/state_search.h"
 
 namespace meshwright::segmenter {
 namespace {
@@ -17,60 +18,10 @@ namespace {
 using ir::Module;
 using ir::ValueId;
 
-// So many looks at a value, per value of the module, find state and gradients.
+// So many looks at a value, per value of the module, find gradients.
 constexpr int64_t kMaxLossLooks = 64;
 // Beyond so many outputs their depths stand for their counts.
 constexpr size_t kMaxCounted = 4096;
-
-// Finds the output that an argument's search meets first.
-class StateSearch {
- public:
-  explicit StateSearch(const Module& module)
-      : module_(module),
-        output_at_(module.size()),
-        next_output_(module.outputs.size()),
-        seen_by_(module.size()),
-        looks_left_(kMaxLossLooks * module.size()) {
-    for (size_t i = module.outputs.size(); i-- > 0;) {
-      next_output_[i] =
-          std::exchange(output_at_[module.outputs[i]], static_cast<int>(i));
-    }
-  }
-
-  std::optional<int> Claim(int number) {
-    const ValueId argument = module_.parameters[number];
-    const ir::Shape& shape = module_.at(argument).shape;
-    std::vector<ValueId> frontier = {argument};
-    while (!frontier.empty() && looks_left_ > 0) {
-      const ValueId id = frontier.back();
-      frontier.pop_back();
-      if (id != argument && output_at_[id].has_value()) {
-        const int output = *output_at_[id];
-        output_at_[id] = next_output_[output];
-        return output;
-      }
-      for (ValueId user : module_.at(id).users) {
-        --looks_left_;
-        if (ir::IsElementwise(module_.at(user).opcode) &&
-            module_.at(user).shape == shape &&
-            std::exchange(seen_by_[user], number) != number) {
-          frontier.push_back(user);
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
-  bool is_cut_short() const { return looks_left_ <= 0; }
-
- private:
-  const Module& module_;
-  // By ValueId: its first output not claimed; by output number: the next one.
-  std::vector<std::optional<int>> output_at_;
-  std::vector<std::optional<int>> next_output_;
-  std::vector<std::optional<int>> seen_by_;  // by ValueId: the last argument
-  int64_t looks_left_;
-};
 
 class LossFinder {
  public:
@@ -245,6 +196,49 @@ class LossFinder {
   int64_t looks_left_;
 };
 
+// By output number: whether it depends on a gradient. Such an output has a
+// contraction above it, and is no loss.
+std::vector<char> FindUpdates(const Module& module,
+                              const std::vector<std::optional<int>>& state) {
+  std::vector<char> has_contraction(module.size(), 0);
+  for (const ValueId id : module.ids()) {
+    const auto& operands = module.at(id).operands;
+    has_contraction[id] =
+        ir::IsContraction(module, id) ||
+        std::any_of(operands.begin(), operands.end(), [&](ValueId operand) {
+          return has_contraction[operand] != 0;
+        });
+  }
+  std::vector<char> updates;
+  for (const ValueId id : module.outputs) {
+    updates.push_back(has_contraction[id]);
+  }
+  for (const int loss : LossFinder(module).Find(state)) updates[loss] = 0;
+  return updates;
+}
+
+// Adds new states of arguments that are not donated to those of the rest. What
+// a batch becomes depends on no gradient (a prediction, say).
+void MatchKept(const Module& module, std::vector<std::optional<int>>& state,
+               bool* cut_short) {
+  std::vector<char> taken(module.outputs.size(), 0);
+  for (const std::optional<int>& output : state) {
+    if (output.has_value()) taken[*output] = 1;
+  }
+  StateSearch search(module, taken);
+  std::vector<std::pair<int, int>> found;  // parameter, output
+  for (const int number : ListKeptTensors(module)) {
+    const std::optional<int> output = search.Claim(number);
+    if (output.has_value()) found.emplace_back(number, *output);
+  }
+  if (cut_short != nullptr) *cut_short = search.is_cut_short();
+  if (found.empty()) return;
+  const std::vector<char> updates = FindUpdates(module, state);
+  for (const auto& [number, output] : found) {
+    if (updates[output]) state[number] = output;
+  }
+}
+
 }  // namespace
 
 std::vector<std::optional<int>> MatchState(const Module& module,
@@ -254,6 +248,7 @@ std::vector<std::optional<int>> MatchState(const Module& module,
     for (const ir::Alias& alias : module.aliases) {
       state[alias.parameter] = alias.output;
     }
+    MatchKept(module, state, cut_short);
     return state;
   }
   StateSearch search(module);

@@ -96,6 +96,46 @@ TEST(MatchStateTest, FindsTheUpdateWhereNothingIsDonated) {
   EXPECT_THAT(Losses(module), ElementsAre(0));
 }
 
+TEST(MatchStateTest, FindsTheUpdateOfWhatIsNotDonated) {
+  const ir::Module module =
+      Step(", input_output_alias={ {1}: (1, {}, may-alias) }",
+           absl::StrCat(kSquareLoss, Backward("add(y, y)"), R"(
+  ROOT out = (f32[16,32], f32[32,8], f32[]) tuple(w.new, head.new, loss)
+)"));
+  EXPECT_THAT(MatchState(module), ElementsAre(0, 1, std::nullopt));
+  EXPECT_THAT(Losses(module), ElementsAre(2));
+}
+
+// x + x w, beside it x + x.
+TEST(MatchStateTest, WhatABatchBecomesIsNoState) {
+  const auto module = ir::LoadModule(R"(
+HloModule step, input_output_alias={ {0}: (0, {}, may-alias) }
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY step {
+  w = f32[16,16] parameter(0)
+  x = f32[8,16] parameter(1)
+  other = f32[8,16] parameter(2)
+  zero = f32[] constant(0)
+  h = f32[8,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  predicted = f32[8,16] add(x, h)
+  doubled = f32[8,16] add(other, other)
+  square = f32[8,16] multiply(predicted, predicted)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+  d = f32[8,16] add(predicted, predicted)
+  dw = f32[16,16] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  w.new = f32[16,16] subtract(w, dw)
+  ROOT out = (f32[16,16], f32[], f32[8,16], f32[8,16]) tuple(w.new, loss, predicted, doubled)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(MatchState(*module), ElementsAre(0, std::nullopt, std::nullopt));
+}
+
 // So many contractions read x that every pair of them is too many.
 TEST(FindLossesTest, TheBoundOfTheSearchIsSaid) {
   const auto read_by = [](int readers) {

@@ -1,0 +1,89 @@
+#include "coordinator/segmenter/direction/state_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/substitute.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+// A step with momentum over w, m and batch x that returns w, m and the loss.
+ir::Module Step(const std::string& aliases) {
+  const auto module = ir::LoadModule(absl::Substitute(R"(
+HloModule momentum, input_output_alias={ $0 }
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY step {
+  w = f32[16,32] parameter(0)
+  m = f32[16,32] parameter(1)
+  x = f32[8,16] parameter(2)
+  zero = f32[] constant(0)
+  y = f32[8,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  square = f32[8,32] multiply(y, y)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+  dy = f32[8,32] add(y, y)
+  dw = f32[16,32] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  m.new = f32[16,32] add(m, dw)
+  w.new = f32[16,32] subtract(w, m.new)
+  ROOT out = (f32[16,32], f32[16,32], f32[]) tuple(w.new, m.new, loss)
+}
+)",
+                                                      aliases));
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *module;
+}
+
+std::vector<std::pair<int, int>> Pairs(const ir::Module& module) {
+  std::vector<std::pair<int, int>> pairs;
+  for (const ir::Alias& it : module.aliases) {
+    pairs.emplace_back(it.output, it.parameter);
+  }
+  return pairs;
+}
+
+// As JAX does with donate_argnums=(1,).
+TEST(PairDonationsTest, MomentumIsPairedWithItself) {
+  ir::Module module = Step("{0}: (1, {}, may-alias)");
+  PairDonations(module);
+  EXPECT_THAT(Pairs(module), ElementsAre(Pair(1, 1)));
+  const auto passes = FindForwardBackward(module);
+  ASSERT_TRUE(passes.ok()) << passes.status();
+  EXPECT_THAT(passes->roles,
+              ElementsAre(ArgumentRole::kParameter, ArgumentRole::kOptimizer,
+                          ArgumentRole::kBatch));
+  EXPECT_THAT(passes->loss_outputs, ElementsAre(2));
+}
+
+TEST(PairDonationsTest, WhatIsPairedWellStays) {
+  ir::Module all = Step("{0}: (0, {}, may-alias), {1}: (1, {}, may-alias)");
+  PairDonations(all);
+  EXPECT_THAT(Pairs(all), ElementsAre(Pair(0, 0), Pair(1, 1)));
+  ir::Module one = Step("{1}: (1, {}, may-alias)");
+  PairDonations(one);
+  EXPECT_THAT(Pairs(one), ElementsAre(Pair(1, 1)));
+}
+
+TEST(StateSearchTest, NoSearchGoesBeyondATakenOutput) {
+  const ir::Module module = Step("");
+  StateSearch free(module);
+  EXPECT_EQ(free.Claim(1), 1);
+  StateSearch search(module, {0, 1, 0});
+  EXPECT_EQ(search.Claim(1), std::nullopt);
+  EXPECT_EQ(search.Claim(0), 0);
+}
+
+}  // namespace
+}  // namespace meshwright::segmenter
