@@ -1,8 +1,10 @@
 #include "coordinator/stages/stage_costs.h"
 
 #include <cmath>
+#include <vector>
 
 #include "base/status_macros.h"
+#include "coordinator/stages/passes.h"
 
 namespace meshwright::stages {
 namespace {
@@ -11,23 +13,20 @@ using problem::Picoseconds;
 using segmenter::Analysis;
 using segmenter::SegmentTypeId;
 
-// Where gradients add up over micro-batches, on one device.
+// Where gradients add up over micro-batches, on one device: those of all
+// weights that the segment reads, as pass_variants.h sums them.
 int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
-                      SegmentTypeId type,
+                      const segmenter::SegmentGraph& graph,
+                      const std::vector<int>& gradients,
                       const space::Configuration& configuration) {
-  const segmenter::SegmentGraph& graph = analysis.graphs[analysis.types[type]];
   int64_t bytes = 0;
-  for (const auto& [argument, updated] : graph.state) {
-    const ir::Instruction& it =
-        analysis.module.at(graph.values[argument].origin);
-    if (it.opcode != ir::Opcode::kParameter) continue;
-    const int64_t number = it.attributes().parameter_number();
-    if (analysis.passes.roles[number] != segmenter::ArgumentRole::kParameter) {
-      continue;
-    }
+  for (const int gradient : gradients) {
+    const ir::Shape& shape =
+        analysis.module.at(graph.values[gradient].origin).shape;
+    if (!ir::IsFloating(shape.element_type)) continue;
     bytes += space::CountBytesPerDevice(
-        it.shape,
-        configuration.annotation.GetSharding(argument, it.shape, mesh), mesh);
+        shape, configuration.annotation.GetSharding(gradient, shape, mesh),
+        mesh);
   }
   return bytes;
 }
@@ -41,16 +40,17 @@ absl::StatusOr<formulation::MeasuredProblem> BuildStageProblem(
                    formulation::BuildProblem(step.analysis, step.space,
                                              step.results, std::nullopt, {},
                                              {.groups = false, .parts = true}));
+  if (own > 1 || micro_batches == 1) return measured;
+  const StepPasses passes = FindPasses(step.analysis);
   auto& types = measured.problem.types;
   for (SegmentTypeId t; t < types.size(); ++t) {
+    const segmenter::SegmentIndex segment = step.analysis.types[t];
+    const std::vector<int> gradients =
+        ListWeightGradients(step.analysis, passes, segment);
     for (size_t i = 0; i < types[t].configs.size(); ++i) {
-      const space::Configuration& configuration =
-          step.space.types[t].configurations[measured.usable[t][i]];
-      problem::Config& config = types[t].configs[i];
-      if (own == 1 && micro_batches > 1) {
-        config.persistent_bytes += GradientBytes(
-            step.analysis, step.space.context.mesh, t, configuration);
-      }
+      types[t].configs[i].persistent_bytes += GradientBytes(
+          step.analysis, step.space.context.mesh, step.analysis.graphs[segment],
+          gradients, step.space.types[t].configurations[measured.usable[t][i]]);
     }
   }
   return measured;

@@ -90,36 +90,66 @@ StageSearch::Part StageSearch::Cut(SegmentIndex first, SegmentIndex end,
     absl::StrAppend(key, *from, "-", *to, ":", edge.table, " ");
   }
   for (const SharedArgument& it : *shared_) {
-    // The first that reads a parameter updates it.
-    const bool reads = std::any_of(it.segments.begin(), it.segments.end(),
-                                   [&](SegmentIndex segment) {
-                                     return segment >= first && segment < end;
-                                   });
-    if (reads && it.segments[0] < first) part.foreign_bytes += it.bytes;
+    AddForeign(it, first, end, part, key);
   }
-  absl::StrAppend(key, part.foreign_bytes);
   return part;
+}
+
+void StageSearch::AddForeign(const SharedArgument& shared, SegmentIndex first,
+                             SegmentIndex end, Part& part,
+                             std::string* key) const {
+  // The first that reads a parameter updates it.
+  if (shared.segments[0] >= first) return;
+  const auto reader =
+      std::lower_bound(shared.segments.begin(), shared.segments.end(), first);
+  if (reader == shared.segments.end() || *reader >= end) return;
+  const segmenter::Analysis& analysis = step_->analysis;
+  const ir::ValueId origin = analysis.module.parameters[shared.argument];
+  const segmenter::SegmentGraph& graph = analysis.graphs[*reader];
+  int value = 0;
+  while (value < graph.input_count && graph.values[value].origin != origin) {
+    ++value;
+  }
+  if (value == graph.input_count) return;
+  const SegmentTypeId type = analysis.type_of_segment[*reader];
+  int64_t copies = 0;
+  for (SegmentIndex s = first; s < end; ++s) {
+    copies += analysis.type_of_segment[s] == type;
+  }
+  const ir::Shape& shape = analysis.module.at(origin).shape;
+  const space::Mesh& mesh = step_->space.context.mesh;
+  const std::vector<int>& usable = measured_.usable[type];
+  std::vector<int64_t>& bytes = part.foreign[type];
+  bytes.resize(usable.size());
+  for (size_t i = 0; i < usable.size(); ++i) {
+    const space::SegmentAnnotation& annotation =
+        step_->space.types[type].configurations[usable[i]].annotation;
+    const int64_t all = space::CountBytesPerDevice(
+        shape, annotation.GetSharding(value, shape, mesh), mesh);
+    bytes[i] += (all + copies - 1) / copies;
+  }
+  absl::StrAppend(key, type.value(), " reads ", value, " ");
 }
 
 const problem::PlanProblem& StageSearch::Problem(const Part& part, int held,
                                                  std::optional<int64_t> limit) {
   const auto [found, added] = by_held_.try_emplace(held);
   problem::PlanProblem& problem = found->second;
-  if (added) {
-    problem = measured_.problem;
-    problem.types = weighed_;
-    for (problem::NodeType& type : problem.types) {
-      for (problem::Config& config : type.configs) {
-        config.saved_bytes =
-            problem::SaturatingMultiply(config.saved_bytes, held);
-      }
+  if (added) problem = measured_.problem;
+  problem.types = weighed_;
+  for (SegmentTypeId t; t < problem.types.size(); ++t) {
+    const auto foreign = part.foreign.find(t);
+    for (size_t i = 0; i < problem.types[t].configs.size(); ++i) {
+      problem::Config& config = problem.types[t].configs[i];
+      config.saved_bytes =
+          problem::SaturatingMultiply(config.saved_bytes, held);
+      if (foreign == part.foreign.end()) continue;
+      config.persistent_bytes =
+          problem::SaturatingAdd(config.persistent_bytes, foreign->second[i]);
     }
   }
   problem.nodes = part.nodes;
   problem.edges = part.edges;
-  if (limit.has_value()) {
-    limit = std::max<int64_t>(1, *limit - part.foreign_bytes);
-  }
   problem.memory_limit_bytes = limit;
   return problem;
 }
@@ -138,9 +168,9 @@ RunPlan StageSearch::Evaluated(const Part& part,
   if (noise.ok()) plan.noise = *noise;
   plan.resharding_seconds = planning::SumReshardingSeconds(evaluated_, choice);
   int64_t transient = 0;
-  plan.persistent_bytes = part.foreign_bytes;
   for (size_t n = 0; n < choice.size(); ++n) {
     const SegmentTypeId type(part.nodes[n].type);
+    const auto foreign = part.foreign.find(type);
     for (const int state : choice[n]) {
       const problem::Config& config =
           measured_.problem.types[type].configs[state];
@@ -153,6 +183,9 @@ RunPlan StageSearch::Evaluated(const Part& part,
       ++plan.uses.back().count;
       plan.saved_bytes += config.saved_bytes;
       plan.persistent_bytes += config.persistent_bytes;
+      if (foreign != part.foreign.end()) {
+        plan.persistent_bytes += foreign->second[state];
+      }
       transient = std::max(transient, config.transient_bytes);
     }
   }
@@ -169,7 +202,7 @@ absl::StatusOr<RunPlan> StageSearch::Solve(const Part& part, int held,
     RunPlan none;
     none.fits = false;
     if (answer.least_memory_bytes.has_value()) {
-      none.persistent_bytes = *answer.least_memory_bytes + part.foreign_bytes;
+      none.persistent_bytes = *answer.least_memory_bytes;
     }
     return none;
   }

@@ -89,7 +89,9 @@ class StageSearch {
   struct Part {
     std::vector<problem::Node> nodes;
     std::vector<problem::Edge> edges;
-    int64_t foreign_bytes = 0;  // parameters that other stages update
+    // Parameters that other stages update: by type, then configuration of the
+    // problem, bytes of one copy. Copies that read one share its bytes.
+    std::map<segmenter::SegmentTypeId, std::vector<int64_t>> foreign;
     bool ties_broken = false;
     std::optional<RunPlan> fastest;
     std::map<int, RunPlan> within_limit;  // by micro-batches held
@@ -103,6 +105,9 @@ class StageSearch {
   Part& FindPart(segmenter::SegmentIndex first, segmenter::SegmentIndex end);
   Part Cut(segmenter::SegmentIndex first, segmenter::SegmentIndex end,
            std::string* key) const;
+  void AddForeign(const SharedArgument& shared, segmenter::SegmentIndex first,
+                  segmenter::SegmentIndex end, Part& part,
+                  std::string* key) const;
   const problem::PlanProblem& Problem(const Part& part, int held,
                                       std::optional<int64_t> limit);
   absl::StatusOr<const RunPlan*> Search(Part& part, int held);
@@ -120,6 +125,7 @@ class StageSearch {
   formulation::MeasuredProblem measured_;
   std::vector<problem::NodeType> weighed_;  // its types, as they are searched
   problem::PlanProblem evaluated_;          // as they were measured
+  // By micro-batches held, with the types of the last part.
   std::map<int, problem::PlanProblem> by_held_;
   std::deque<Part> parts_;
   std::map<std::string, int> by_key_;  // of parts_

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -178,23 +179,104 @@ TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
   EXPECT_EQ(search.solved(), solved);
 }
 
-TEST_F(StageSearchTest, AParameterOfAnotherStageIsHeldToo) {
-  const int last = Segments() - 1;
-  const std::vector<std::pair<int, int>> runs = {
-      {last, last + 1}, {0, 1}, {0, last + 1}};
-  const auto bytes = [&] {
-    StageSearch search = Search();
-    std::vector<int64_t> found;
-    for (const auto& [first, end] : runs) {
-      found.push_back((*PlanRun(search, first, end, 1))->persistent_bytes);
+// GPT-2's head reads the embedding, which the first stage updates.
+class TiedStageSearchTest : public StageSearchTest {
+ protected:
+  TiedStageSearchTest()
+      : tied_(FindShared(step_.analysis, FindPasses(step_.analysis))) {}
+
+  // Of the embedding on one device, with a configuration of the last segment.
+  int64_t CountTiedBytes(int configuration) const {
+    const SegmentIndex last(Segments() - 1);
+    const segmenter::SegmentGraph& graph = step_.analysis.graphs[last];
+    const ir::ValueId origin =
+        step_.analysis.module.parameters[tied_[0].argument];
+    const ir::Shape& shape = step_.analysis.module.at(origin).shape;
+    const space::Mesh& mesh = step_.space.context.mesh;
+    for (int i = 0; i < graph.input_count; ++i) {
+      if (graph.values[i].origin != origin) continue;
+      return space::CountBytesPerDevice(
+          shape,
+          GetTypeOfLast().configurations[configuration].annotation.GetSharding(
+              i, shape, mesh),
+          mesh);
     }
-    return found;
-  };
-  const std::vector<int64_t> alone = bytes();
-  shared_ = {{0, {SegmentIndex(0), SegmentIndex(last)}, 1000}};
+    ADD_FAILURE() << "the head does not read the embedding";
+    return 0;
+  }
+
+  SegmentTypeId LastType() const {
+    return step_.analysis.type_of_segment[SegmentIndex(Segments() - 1)];
+  }
+  const space::SegmentType& GetTypeOfLast() const {
+    return step_.space.types[LastType()];
+  }
+
+  int64_t CountBytesOfLast(StageSearch& search, int configuration) const {
+    const int last = Segments() - 1;
+    const auto run = search.EvaluateRun(
+        SegmentIndex(last), SegmentIndex(last + 1), {configuration});
+    EXPECT_TRUE(run.ok()) << run.status();
+    return run->persistent_bytes;
+  }
+
+  std::vector<SharedArgument> tied_;
+};
+
+TEST_F(TiedStageSearchTest, AParameterOfAnotherStageIsHeldAsItIsSplit) {
+  ASSERT_EQ(tied_.size(), 1u);
+  StageSearch alone = Search();
+  const int last = Segments() - 1;
+  const int64_t first = (*PlanRun(alone, 0, 1, 1))->persistent_bytes;
+  const int64_t whole = (*PlanRun(alone, 0, last + 1, 1))->persistent_bytes;
+  std::vector<int64_t> without;
+  const std::vector<int>& usable = step_.measured.usable[LastType()];
+  for (const int configuration : usable) {
+    without.push_back(CountBytesOfLast(alone, configuration));
+  }
+  shared_ = tied_;
+  StageSearch tied = Search();
+  int split = 0;
+  for (size_t i = 0; i < usable.size(); ++i) {
+    const int64_t bytes = CountTiedBytes(usable[i]);
+    EXPECT_EQ(CountBytesOfLast(tied, usable[i]), without[i] + bytes);
+    split += bytes < tied_[0].bytes;
+  }
+  EXPECT_GT(split, 0);
   // The stage that updates it counts it already.
-  EXPECT_THAT(bytes(),
-              testing::ElementsAre(alone[0] + 1000, alone[1], alone[2]));
+  EXPECT_EQ((*PlanRun(tied, 0, 1, 1))->persistent_bytes, first);
+  EXPECT_EQ((*PlanRun(tied, 0, last + 1, 1))->persistent_bytes, whole);
+}
+
+TEST_F(TiedStageSearchTest, ASplitParameterOfAnotherStageFits) {
+  ASSERT_EQ(tied_.size(), 1u);
+  shared_ = tied_;
+  StageSearch free = Search();
+  int64_t least = INT64_MAX;
+  for (const int configuration : step_.measured.usable[LastType()]) {
+    const auto run =
+        free.EvaluateRun(SegmentIndex(Segments() - 1), SegmentIndex(Segments()),
+                         {configuration});
+    ASSERT_TRUE(run.ok()) << run.status();
+    least = std::min(least, run->persistent_bytes + run->saved_bytes);
+  }
+  StageSearch search = Search(least);
+  const auto run = PlanRun(search, Segments() - 1, Segments(), 1);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_TRUE((*run)->fits);
+  EXPECT_EQ((*run)->persistent_bytes + (*run)->saved_bytes, least);
+}
+
+TEST_F(TiedStageSearchTest, TheHeadSumsItsPartOfTheGradient) {
+  ASSERT_EQ(tied_.size(), 1u);
+  StageSearch one = Search();
+  StageSearch four = Search(std::nullopt, 4);
+  int64_t max_sum = 0;
+  for (const int configuration : step_.measured.usable[LastType()]) {
+    max_sum = std::max(max_sum, CountBytesOfLast(four, configuration) -
+                                    CountBytesOfLast(one, configuration));
+  }
+  EXPECT_GE(max_sum, tied_[0].bytes);
 }
 
 }  // namespace
