@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "cli/mlir/to_hlo.h"
 #include "cli/text/json.h"
 
 namespace meshwright::cli {
@@ -106,7 +108,9 @@ absl::StatusOr<std::string> LoadModel(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, " is no HLO module: it is empty"));
   }
-  return model;
+  auto converted = ToHlo(std::move(model));
+  if (!converted.ok()) return NameModel(converted.status(), path);
+  return converted;
 }
 
 absl::Status NameModel(const absl::Status& status, const std::string& path) {

@@ -28,7 +28,8 @@ absl::Status CheckWritable(const std::string& path);
 absl::Status WriteModules(const std::string& output,
                           const std::vector<base::NamedFile>& files);
 
-// A model file, with the sentence for one that is missing or empty.
+// A model file as HLO, StableHLO converted (cli/mlir/to_hlo.h, whose errors
+// these are too), with the sentence for one that is missing or empty.
 absl::StatusOr<std::string> LoadModel(const std::string& path);
 // Puts the path where an error of the pipeline, which knows no paths, speaks of
 // "the file".

@@ -11,7 +11,7 @@ namespace meshwright::cli {
 
 void AddStepFlags(CLI::App& verb, PlanFlags* flags) {
   verb.add_option("model", flags->model,
-                  "MODEL.hlo.pb or HLO text of a training step")
+                  "MODEL.hlo.pb, HLO text or StableHLO of a training step")
       ->required();
   verb.add_option("--mesh", flags->mesh, "devices per axis, like 1x2")
       ->required();

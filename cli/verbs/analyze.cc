@@ -104,7 +104,7 @@ void AddAnalyzeVerb(CLI::App& app, Context& context) {
   const auto [verb, flags] =
       AddVerb(app, context, "analyze",
               "show the blocks, segments and programs of a model", Analyze);
-  verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
+  verb->add_option("model", flags->model, "MODEL.hlo.pb, HLO text or StableHLO")
       ->required();
   verb->add_option("--mesh", flags->mesh, "devices per axis")
       ->capture_default_str();

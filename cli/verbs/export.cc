@@ -42,7 +42,7 @@ void AddExportVerb(CLI::App& app, Context& context) {
   const auto [verb, flags] =
       AddVerb(app, context, "export",
               "write a model annotated with the shardings of a plan", Export);
-  verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
+  verb->add_option("model", flags->model, "MODEL.hlo.pb, HLO text or StableHLO")
       ->required();
   verb->add_option("plan", flags->plan, "a plan written by plan -o")
       ->required();

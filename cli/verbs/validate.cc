@@ -151,7 +151,7 @@ void AddValidateVerb(CLI::App& app, Context& context) {
   const auto [verb, flags] =
       AddVerb(app, context, "validate",
               "run the whole step with a plan and with baselines", Validate);
-  verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
+  verb->add_option("model", flags->model, "MODEL.hlo.pb, HLO text or StableHLO")
       ->required();
   verb->add_option("plan", flags->plan, "a plan written by plan -o")
       ->required();

@@ -13,6 +13,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -56,8 +57,9 @@ def find_binary() -> str:
 
 
 def environment() -> dict[str, str]:
-    """With the plugin that the wheel carries."""
+    """With the plugin that the wheel carries, and this Python for jaxlib."""
     environ = dict(os.environ)
+    environ.setdefault("MESHWRIGHT_PYTHON", sys.executable)
     plugins = sorted((_NATIVE / "plugins").glob("*cpu*.so"))
     if plugins:
         environ.setdefault("MESHWRIGHT_CPU_PLUGIN", str(plugins[0]))

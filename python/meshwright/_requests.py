@@ -18,6 +18,7 @@ from typing import Any, TypedDict
 import grpc
 
 from meshwright._messages import from_strategies
+from meshwright._mlir import to_hlo
 from meshwright._stubs import plan_pb2, plans_pb2
 from meshwright._version import __version__
 from meshwright.errors import (
@@ -67,7 +68,10 @@ def count_devices(mesh: tuple[int, ...]) -> int:
 
 
 def read_module(module: Module) -> tuple[bytes, str]:
-    """A serialized module, or the file of one, with its name."""
+    """A serialized HLO module, or the file of one, with its name.
+
+    StableHLO is converted by the jaxlib of this Python.
+    """
     if isinstance(module, bytes):
         content, name = module, ""
     else:
@@ -79,7 +83,7 @@ def read_module(module: Module) -> tuple[bytes, str]:
         name = path.name.split(".", 1)[0]
     if not content:
         raise InvalidArgument("module: there is no HLO module: it is empty")
-    return content, name
+    return to_hlo(content), name
 
 
 class PlanOptions(TypedDict, total=False):

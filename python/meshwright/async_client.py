@@ -57,7 +57,9 @@ class AsyncClient(ClientBase):
         _until: float | None = None,
         **options: Unpack[PlanOptions],
     ) -> PlanRecord:
-        content, file_name = _requests.read_module(module)
+        content, file_name = await asyncio.to_thread(
+            _requests.read_module, module
+        )
         options.setdefault("platform", self._platform)
         digest = _requests.sha256(content)
         request = _requests.submission(

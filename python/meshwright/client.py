@@ -65,7 +65,7 @@ class Client(ClientBase):
         _until: float | None = None,
         **options: Unpack[PlanOptions],
     ) -> PlanRecord:
-        """Hands in a serialized HLO module, or the file of one.
+        """Hands in a serialized HLO module or StableHLO, or the file of one.
 
         ``timeout``: the service fails the plan if it has not ended by then.
         ``options``: see ``PlanOptions``.

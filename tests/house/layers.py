@@ -22,7 +22,7 @@ LAYERS = {
     "cli/coordinator": ("cli/verbs",),
     "cli/program": ("base", "base/toml"),
     "cli/flags": (
-        "base", "base/rpc", "proto/v1", "cli/program", "cli/text",
+        "base", "base/rpc", "proto/v1", "cli/mlir", "cli/program", "cli/text",
         "coordinator/security", "planner/cluster"),
     "cli/local": (
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
@@ -30,6 +30,7 @@ LAYERS = {
         "coordinator/explain", "coordinator/metrics", "coordinator/security",
         "profiledb", "profiledb/store", "profiledb/upkeep", "worker/sandbox",
         "worker/service"),
+    "cli/mlir": ("base", "coordinator/ir/text", "worker/sandbox"),
     "cli/slurm": (
         "base", "base/log", "base/rpc", "coordinator/client",
         "coordinator/security"),

@@ -6,6 +6,7 @@
 
 #include "base/status_macros.h"
 #include "coordinator/ir/text/hlo_text.h"
+#include "coordinator/ir/text/mlir.h"
 
 namespace meshwright::ir {
 namespace {
@@ -32,6 +33,12 @@ absl::StatusOr<hlo::HloModuleProto*> ParseInto(std::string_view bytes,
   if (LooksLikeHloText(bytes)) {
     ASSIGN_OR_RETURN(*module, ParseHloText(bytes));
     return module;
+  }
+  if (LooksLikeMlir(bytes)) {
+    return absl::InvalidArgumentError(
+        "the file is an MLIR module, which only the command line and the "
+        "Python package convert, where jaxlib is; pass a serialized "
+        "HloModuleProto or HLO text");
   }
   if (bytes.size() > (size_t{1} << 31) - 1) {
     return absl::InvalidArgumentError(

@@ -1,7 +1,8 @@
 // The bytes of a module: HLO text, HloModuleProto or HloProto.
 //
 // In -> Out: bytes -> a message in the given arena.
-// Errors: kInvalidArgument when the bytes are none of the three.
+// Errors: kInvalidArgument when the bytes are none of the three. StableHLO is
+// converted before (cli/mlir/to_hlo.h), and refused here.
 #ifndef MESHWRIGHT_COORDINATOR_IR_LOAD_PARSE_H_
 #define MESHWRIGHT_COORDINATOR_IR_LOAD_PARSE_H_
 

@@ -46,5 +46,13 @@ TEST(ParseIntoTest, RefusesWhatIsNeither) {
               HasSubstr("no HLO module"));
 }
 
+TEST(ParseIntoTest, SaysWhoConvertsStableHlo) {
+  google::protobuf::Arena arena;
+  for (const char* const bytes : {"module @step {}", "ML\xefR\rStableHLO_v1"}) {
+    EXPECT_THAT(ParseInto(bytes, arena).status().message(),
+                HasSubstr("is an MLIR module"));
+  }
+}
+
 }  // namespace
 }  // namespace meshwright::ir
