@@ -12,7 +12,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/text/mlir.h"
 #include "worker/sandbox/child_process.h"
@@ -98,7 +98,7 @@ absl::StatusOr<std::string> ToHlo(std::string model, absl::Duration limit) {
       ChildProcess::Spawn({"/bin/sh", "-c", "exec \"$0\" \"$@\"", python, "-c",
                            kConverter, ChildProcess::kResultPath},
                           MakeEnvironment(), -1, input));
-  const absl::Time deadline = absl::Now() + limit;
+  const absl::Time deadline = base::SteadyClock().Now() + limit;
   std::string results;
   while (true) {
     ASSIGN_OR_RETURN(const ChildProcess::Heard heard,
