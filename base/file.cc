@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "base/partial_file.h"
 #include "base/status_macros.h"
 
 namespace meshwright::base {
@@ -75,6 +76,22 @@ std::string FindTemporaryFolder() {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path(error);
   return error ? "/tmp" : folder.string();
+}
+
+absl::StatusOr<OwnedFile> OpenUnnamedFile() {
+  const std::string folder = FindTemporaryFolder();
+  int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor < 0) {  // a file system without unnamed files
+    std::string name = folder + "/meshwright-XXXXXX";
+    descriptor = mkostemp(name.data(), O_CLOEXEC);
+    if (descriptor >= 0) unlink(name.c_str());
+  }
+  if (descriptor < 0) return FromErrno("cannot write to", folder);
+  OwnedFile file(fdopen(descriptor, "w+b"));
+  if (file != nullptr) return file;
+  const absl::Status status = FromErrno("cannot write to", folder);
+  close(descriptor);
+  return status;
 }
 
 }  // namespace meshwright::base

@@ -1,4 +1,4 @@
-// Whole files in and out.
+// Whole files in and out, and a file without a name.
 //
 // Errors: kNotFound, kPermissionDenied, kResourceExhausted (disk full), or
 // kInvalidArgument where a folder is to be read. One sentence that names the
@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/partial_file.h"
 
 namespace meshwright::base {
 
@@ -33,6 +34,10 @@ absl::Status WriteFiles(const std::string& folder,
 
 // $TMPDIR, or /tmp where that is no folder.
 std::string FindTemporaryFolder();
+
+// A file in the temporary folder, to write and to read. It has no name and is
+// gone with the process, after kill -9 too.
+absl::StatusOr<OwnedFile> OpenUnnamedFile();
 
 }  // namespace meshwright::base
 

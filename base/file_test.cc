@@ -14,6 +14,16 @@ TEST(FileTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(*ReadFile(path), content);
 }
 
+TEST(FileTest, AFileWithoutANameIsWrittenAndRead) {
+  const absl::StatusOr<OwnedFile> file = OpenUnnamedFile();
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_EQ(std::fputs("abc", file->get()), 1);
+  std::rewind(file->get());
+  char read[8] = {};
+  EXPECT_EQ(std::fread(read, 1, sizeof(read), file->get()), 3u);
+  EXPECT_STREQ(read, "abc");
+}
+
 TEST(FileTest, AMissingFileIsNamed) {
   const auto content = ReadFile("/nonexistent/file");
   EXPECT_EQ(content.status().code(), absl::StatusCode::kNotFound);

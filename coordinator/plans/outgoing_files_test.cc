@@ -6,7 +6,10 @@ namespace meshwright::plans {
 namespace {
 
 TEST(OutgoingFilesTest, PiecesAreTheFilesOneBehindTheOther) {
-  OutgoingFiles files({{"a/x", "12345"}, {"none", ""}, {"b", "678"}});
+  const auto made =
+      OutgoingFiles::Make({{"a/x", "12345"}, {"none", ""}, {"b", "678"}});
+  ASSERT_TRUE(made.ok()) << made.status();
+  OutgoingFiles& files = **made;
   std::string all;
   while (true) {
     const std::string piece = *files.Read(2);
@@ -23,9 +26,10 @@ TEST(OutgoingFilesTest, PiecesAreTheFilesOneBehindTheOther) {
 }
 
 TEST(OutgoingFilesTest, NoFileIsNoPiece) {
-  OutgoingFiles none({});
-  EXPECT_EQ(*none.Read(2), "");
-  EXPECT_EQ(none.report().files_size(), 0);
+  const auto none = OutgoingFiles::Make({});
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_EQ(*(*none)->Read(2), "");
+  EXPECT_EQ((*none)->report().files_size(), 0);
 }
 
 }  // namespace

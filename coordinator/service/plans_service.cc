@@ -170,7 +170,7 @@ class PlansService : public v1::Plans::CallbackService {
                            context_.computations->Take());
           ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, id));
           ASSIGN_OR_RETURN(auto files, questions_.export_plan(plan));
-          return std::make_unique<plans::OutgoingFiles>(std::move(files));
+          return plans::OutgoingFiles::Make(std::move(files));
         });
   }
 

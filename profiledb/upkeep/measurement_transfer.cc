@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
@@ -22,29 +21,15 @@ absl::Status FromErrno(const char* action) {
                              absl::StrCat(action, base::FindTemporaryFolder()));
 }
 
-absl::StatusOr<OwnedFile> OpenDescriptor(int descriptor) {
+// One more of the same file, with the same position.
+absl::StatusOr<OwnedFile> Duplicate(std::FILE* opened) {
+  const int descriptor = fcntl(fileno(opened), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) return FromErrno("cannot write to ");
   OwnedFile file(fdopen(descriptor, "w+b"));
   if (file != nullptr) return file;
   const absl::Status status = FromErrno("cannot write to ");
   close(descriptor);
   return status;
-}
-
-absl::StatusOr<OwnedFile> OpenUnnamed() {
-  const std::string folder = base::FindTemporaryFolder();
-  int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor < 0) {  // a file system without unnamed files
-    std::string name = folder + "/meshwright-measurements-XXXXXX";
-    descriptor = mkostemp(name.data(), O_CLOEXEC);
-    if (descriptor >= 0) unlink(name.c_str());
-  }
-  return OpenDescriptor(descriptor);
-}
-
-// One more of the same file, with the same position.
-absl::StatusOr<OwnedFile> Duplicate(std::FILE* file) {
-  return OpenDescriptor(fcntl(fileno(file), F_DUPFD_CLOEXEC, 0));
 }
 
 absl::Status Rewind(std::FILE* file) {
@@ -56,7 +41,7 @@ absl::Status Rewind(std::FILE* file) {
 
 absl::StatusOr<std::unique_ptr<OutgoingMeasurements>>
 OutgoingMeasurements::Make(ProfileStore& store, const std::string& team) {
-  ASSIGN_OR_RETURN(OwnedFile file, OpenUnnamed());
+  ASSIGN_OR_RETURN(OwnedFile file, base::OpenUnnamedFile());
   ASSIGN_OR_RETURN(OwnedFile written, Duplicate(file.get()));
   ASSIGN_OR_RETURN(const auto writer,
                    MeasurementFileWriter::Create(base::FindTemporaryFolder(),
@@ -77,7 +62,7 @@ absl::StatusOr<std::string> OutgoingMeasurements::Read(size_t maximum) {
 
 absl::StatusOr<std::unique_ptr<IncomingMeasurements>>
 IncomingMeasurements::Make(int64_t maximum_bytes) {
-  ASSIGN_OR_RETURN(OwnedFile file, OpenUnnamed());
+  ASSIGN_OR_RETURN(OwnedFile file, base::OpenUnnamedFile());
   return std::unique_ptr<IncomingMeasurements>(
       new IncomingMeasurements(std::move(file), maximum_bytes));
 }
