@@ -181,7 +181,8 @@ LAYERS = {
         "base", "proto/hlo", "coordinator/ir", "coordinator/ir/links",
         "coordinator/segmenter"),
     "coordinator/space/configurations": (
-        "base", "coordinator/segmenter", "coordinator/segmenter/blocks",
+        "base", "coordinator/ir", "coordinator/ir/links",
+        "coordinator/segmenter", "coordinator/segmenter/blocks",
         "coordinator/space/annotation", "coordinator/space/rematerialization"),
     "coordinator/space/programs": (
         "base", "proto/v1", "coordinator/ir", "coordinator/ir/links",

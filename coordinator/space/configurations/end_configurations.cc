@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "coordinator/space/annotation/state_sharding.h"
 #include "coordinator/space/configurations/block_configurations.h"
+#include "coordinator/space/configurations/frozen_weights.h"
 #include "coordinator/space/configurations/switches.h"
 
 namespace meshwright::space {
@@ -203,7 +204,7 @@ class EndVariants {
     for (size_t axis = 0; axis < mesh_.size(); ++axis) {
       const int split = configuration.annotation.axes[axis].split[there];
       sharding.push_back(
-          IsArgument(here) && IsShardedState(other, configuration, there, axis)
+          IsParameter(here) && IsShardedState(other, configuration, there, axis)
               ? kWhole
               : split);
     }
@@ -233,6 +234,14 @@ class EndVariants {
   bool IsArgument(int value) const {
     return analysis_.module.at(Graph(segment_).values[value].origin).opcode ==
            ir::Opcode::kParameter;
+  }
+
+  bool IsParameter(int value) const {
+    const ir::Instruction& it =
+        analysis_.module.at(Graph(segment_).values[value].origin);
+    return it.opcode == ir::Opcode::kParameter &&
+           analysis_.passes.roles[it.attributes().parameter_number()] ==
+               segmenter::ArgumentRole::kParameter;
   }
 
   Configuration Make(const ParameterPins& variant) const {
@@ -298,8 +307,8 @@ std::vector<SharedParameter> FindSharedParameters(const Analysis& analysis) {
       const ir::ValueId origin = graph(s).values[i].origin;
       const ir::Instruction& it = analysis.module.at(origin);
       if (it.opcode != ir::Opcode::kParameter || it.shape.is_scalar() ||
-          analysis.passes.roles[it.attributes().parameter_number()] !=
-              segmenter::ArgumentRole::kParameter) {
+          !IsWeight(analysis,
+                    static_cast<int>(it.attributes().parameter_number()))) {
         continue;
       }
       for (const auto& [segment, value] : readers[origin]) {

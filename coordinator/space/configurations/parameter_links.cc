@@ -7,6 +7,7 @@
 #include "coordinator/segmenter/blocks/union_find.h"
 #include "coordinator/space/configurations/block_configurations.h"
 #include "coordinator/space/configurations/end_configurations.h"
+#include "coordinator/space/configurations/frozen_weights.h"
 
 namespace meshwright::space {
 namespace {
@@ -27,8 +28,8 @@ bool IsVector(const ir::Shape& shape) {
 bool IsSharable(const Analysis& analysis, ir::ValueId origin) {
   const ir::Instruction& it = analysis.module.at(origin);
   return it.opcode == ir::Opcode::kParameter && !IsVector(it.shape) &&
-         analysis.passes.roles[it.attributes().parameter_number()] ==
-             segmenter::ArgumentRole::kParameter;
+         IsWeight(analysis,
+                  static_cast<int>(it.attributes().parameter_number()));
 }
 
 // One side of a link, as far as its type tells.

@@ -1,6 +1,7 @@
 // ParameterLinks: segments of blocks that read one parameter.
 //
-// Concept: a parameter has one sharding for the whole step. Segments that read
+// Concept: a parameter has one sharding for the whole step, and so has a weight
+// that the step does not train (frozen_weights.h). Segments that read
 // it are linked in a chain from reader to reader. Examples are all layers of
 // ALBERT, two towers, or an embedding that is the head as well. Two linked
 // segments take configurations that split all they share alike, so all readers
