@@ -5,9 +5,11 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/space/configurations/frozen_weights.h"
 
 namespace meshwright::space {
 namespace {
@@ -205,6 +207,17 @@ double WeightScale(const Module& module, ValueId argument) {
   return scale;
 }
 
+// Of an argument that is no state: one that a contraction reads as its weight
+// is scaled like a weight. Unscaled, float16 overflows in wide layers.
+double BatchScale(const segmenter::Analysis& analysis, size_t number) {
+  const std::optional<ValueId> contraction =
+      FindWeightContraction(analysis, static_cast<int>(number));
+  if (!contraction.has_value()) return 1;
+  const auto products =
+      static_cast<double>(SummedProducts(analysis.module, *contraction));
+  return 1 / std::sqrt(std::max(products, 1.0));
+}
+
 double MomentScale(const Module& module) {
   const bool half =
       std::any_of(module.instructions.begin(), module.instructions.end(),
@@ -231,7 +244,7 @@ v1::InputSpec FloatInput(const segmenter::Analysis& analysis, size_t number,
     spec.set_scale(kSecondMomentScale);
   } else {
     spec.set_kind(v1::InputSpec::NORMAL);
-    spec.set_scale(role == ArgumentRole::kBatch ? 1.0
+    spec.set_scale(role == ArgumentRole::kBatch ? BatchScale(analysis, number)
                    : role == ArgumentRole::kOptimizer
                        ? moment_scale
                        : WeightScale(module, id));

@@ -4,10 +4,12 @@
 // the range of what they index. Second moments are positive (they meet a square
 // root), step counts are at least one, everything else is normal. Weights are
 // scaled by what they are summed over, so that signals and gradients stay of
-// order one through any depth. First moments are small, so that an error in a
-// gradient shows in the outputs of the step. Equal arguments get equal seeds,
-// so that every sharding of a program sees the same numbers. Threads: pure
-// functions. Source: docs/decisions/program-keys.md.
+// order one through any depth, whether the step trains them or not. First
+// moments are small, so that an error in a gradient shows in the outputs of the
+// step. Equal arguments get equal seeds, so that every sharding of a program
+// sees the same numbers.
+// Threads: pure functions.
+// Source: docs/decisions/program-keys.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_
 

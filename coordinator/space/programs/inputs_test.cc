@@ -106,6 +106,27 @@ TEST(IndexBoundTest, FactorsAreFlags) {
   EXPECT_EQ(InferBound("last = s32[8] multiply(ids, twos)"), 2);
 }
 
+// In inference weights have the role of the batch, as x has.
+TEST(InferenceInputsTest, WeightsKeepTheSizeOfWhatTheyMultiply) {
+  auto module = ir::LoadModule(R"(
+HloModule inference
+
+ENTRY main {
+  x = f16[8,64] parameter(0)
+  w = f16[32,64] parameter(1)
+  turned = f16[64,32] transpose(w), dimensions={1,0}
+  ROOT y = f16[8,32] dot(x, turned), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  auto analysis = segmenter::Analyze(*std::move(module), {1, 2});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  const std::vector<v1::InputSpec> inputs = MakeArgumentInputs(*analysis);
+  ASSERT_EQ(inputs.size(), 2u);
+  EXPECT_DOUBLE_EQ(inputs[0].scale(), 1);
+  EXPECT_DOUBLE_EQ(inputs[1].scale(), 1.0 / 8);
+}
+
 class InputsTest : public testing::Test {
  protected:
   void SetUp() override {
