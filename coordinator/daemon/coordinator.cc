@@ -235,13 +235,14 @@ absl::Status Coordinator::Start() {
       .name = server_->audit != nullptr ? name : ""};
   server_->planning = service::NewPlanningService(context);
   server_->resharding = service::NewReshardingService(context);
-  server_->plans = service::NewPlansService(context, given.questions);
+  server_->plans =
+      service::NewPlansService(context, given.limits, given.questions);
   server_->profiles =
       service::NewProfilesService(context, given.limits, given.questions);
   server_->modules = service::NewModulesService(context, given.limits);
   server_->workers = service::NewWorkersService(
       &server_->queue, guard, leadership, given.limits.stream_idle);
-  server_->admin = service::NewAdminService(context, given.store);
+  server_->admin = service::NewAdminService(context, given.limits, given.store);
 
   grpc::ServerBuilder builder;
   service::PrepareServer(given.limits, &builder);

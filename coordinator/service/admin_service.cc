@@ -36,8 +36,9 @@ using BackupCall = FileCall<grpc::ServerWriteReactor<v1::BackupChunk>,
 // Requests about jobs wait for no disk, and are answered on gRPC's threads.
 class AdminService : public v1::Admin::CallbackService {
  public:
-  AdminService(const ServiceContext& context, std::string store)
-      : context_(context), store_(std::move(store)) {}
+  AdminService(const ServiceContext& context, const ServerLimits& limits,
+               std::string store)
+      : context_(context), limits_(limits), store_(std::move(store)) {}
 
   grpc::ServerUnaryReactor* DrainWorker(grpc::CallbackServerContext* context,
                                         const v1::WorkerRequest* request,
@@ -138,9 +139,13 @@ class AdminService : public v1::Admin::CallbackService {
   grpc::ServerWriteReactor<v1::BackupChunk>* BackUpStore(
       grpc::CallbackServerContext* context,
       const v1::BackUpStoreRequest* /*request*/) override {
-    return new BackupCall(
-        context_.calls, context_.guard, context_.held->Take(),
-        DescribeCall(*context, kBackUpPath),
+    return BackupCall::Begin(
+        {.calls = context_.calls,
+         .guard = context_.guard,
+         .call = DescribeCall(*context, kBackUpPath),
+         .patience = limits_.stream_idle,
+         .cancel = [context] { context->TryCancel(); }},
+        context_.held->Take(),
         [this]() -> absl::StatusOr<std::unique_ptr<store::OutgoingBackup>> {
           if (store_.empty()) {
             return absl::UnimplementedError(
@@ -216,14 +221,16 @@ class AdminService : public v1::Admin::CallbackService {
   }
 
   const ServiceContext context_;
+  const ServerLimits limits_;
   const std::string store_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context,
+                                               const ServerLimits& limits,
                                                const std::string& store) {
-  return std::make_unique<AdminService>(context, store);
+  return std::make_unique<AdminService>(context, limits, store);
 }
 
 }  // namespace meshwright::service

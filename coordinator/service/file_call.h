@@ -2,14 +2,22 @@
 //
 // Concept: the file is made, and read, on `calls`; the next piece is read when
 // the client has taken the one before, so memory holds one. The last message
-// has the file's report and no data. It is a template over the reactor, so that
-// this header needs no gRPC.
-// Ownership: it deletes itself in OnDone. Threads: gRPC's.
+// has the file's report and no data. A client that takes no piece for a while
+// has its call cancelled: what waits behind a full window is not ended by a
+// status. It is a template over the reactor, so that this header needs no gRPC.
+//
+//   reading ──▶ writing ── taken ──▶ reading ──▶ ... ──▶ finished
+//                  └── not in time ──▶ cancelled and written ──▶ finished
+//
+// Ownership: it owns itself until OnDone; the limit, which may end it later,
+// holds it weakly. Threads: gRPC's.
 // Errors: those of the file; kResourceExhausted without a slot; those of
-// Guard::MayGoOn, which is asked before each piece.
+// Guard::MayGoOn, which is asked before each piece; kDeadlineExceeded for a
+// piece that is not taken, which the client sees as kCancelled.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_FILE_CALL_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_FILE_CALL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -17,6 +25,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/rpc/idle_limit.h"
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
@@ -27,38 +38,79 @@ namespace meshwright::service {
 
 // `File` has Read(bytes), which gives an empty string at its end, and report().
 template <typename Reactor, typename Chunk, typename File>
-class FileCall : public Reactor {
+class FileCall
+    : public Reactor,
+      public std::enable_shared_from_this<FileCall<Reactor, Chunk, File>> {
  public:
   using Make = std::function<absl::StatusOr<std::unique_ptr<File>>()>;
+  struct Terms {
+    base::ThreadPool* calls;  // both outlive it
+    const security::Guard* guard;
+    security::Call call;
+    absl::Duration patience;  // until a piece is taken
+    // Cancels the call; called once at most, before it is finished.
+    std::function<void()> cancel;
+  };
 
-  // `calls` and `guard` outlive it.
-  FileCall(base::ThreadPool* calls, const security::Guard* guard,
-           absl::StatusOr<CallSlots::Slot> slot, security::Call call, Make make)
-      : calls_(calls),
-        guard_(guard),
-        slot_(std::move(slot)),
-        call_(std::move(call)),
-        make_(std::move(make)) {
-    calls_->Post([this] { Send(); });
+  static FileCall* Begin(Terms terms, absl::StatusOr<CallSlots::Slot> slot,
+                         Make make) {
+    auto call = std::make_shared<FileCall>(std::move(terms), std::move(slot),
+                                           std::move(make));
+    call->self_ = call;
+    call->LimitIdleTime();
+    call->PostSend();
+    return call.get();
   }
 
+  FileCall(Terms terms, absl::StatusOr<CallSlots::Slot> slot, Make make)
+      : terms_(std::move(terms)),
+        slot_(std::move(slot)),
+        make_(std::move(make)) {}
+
   void OnWriteDone(bool ok) override {
-    if (!ok) {
+    if (!idle_->Note()) {
+      EndLate();
+    } else if (!ok) {
       base::FinishCall(this, absl::CancelledError("the client went away"));
     } else if (chunk_.has_report()) {
       base::FinishCall(this, absl::OkStatus());
     } else {
-      calls_->Post([this] { Send(); });
+      PostSend();
     }
   }
-  void OnDone() override { delete this; }
+  void OnDone() override { self_.reset(); }
 
  private:
   static constexpr size_t kChunkBytes = size_t{1} << 20;
 
+  void LimitIdleTime() {
+    idle_ = std::make_unique<base::IdleLimit>(
+        terms_.patience, [weak = this->weak_from_this()] {
+          const std::shared_ptr<FileCall> call = weak.lock();
+          if (call == nullptr) return;
+          call->terms_.cancel();
+          call->EndLate();
+        });
+  }
+
+  // Called by the limit, and when the write that it ended is done. gRPC's
+  // context lives until the call is finished, so the last of both finishes it.
+  void EndLate() {
+    if (late_.fetch_add(1) == 0) return;
+    base::FinishCall(this, absl::DeadlineExceededError(absl::StrCat(
+                               "no piece of the file was taken for ",
+                               absl::FormatDuration(terms_.patience),
+                               "; ask for it again")));
+  }
+
+  void PostSend() {
+    terms_.calls->Post([call = self_] { call->Send(); });
+  }
+
   void Send() {
     const absl::Status status = Fill();
     if (status.ok()) {
+      idle_->Await();
       this->StartWrite(&chunk_);
     } else {
       base::FinishCall(this, status);
@@ -67,7 +119,7 @@ class FileCall : public Reactor {
 
   absl::Status Fill() {
     RETURN_IF_ERROR(slot_.status());
-    RETURN_IF_ERROR(guard_->MayGoOn(call_));
+    RETURN_IF_ERROR(terms_.guard->MayGoOn(terms_.call));
     if (file_ == nullptr) {
       ASSIGN_OR_RETURN(file_, make_());
     }
@@ -76,11 +128,12 @@ class FileCall : public Reactor {
     return absl::OkStatus();
   }
 
-  base::ThreadPool* const calls_;
-  const security::Guard* const guard_;
+  const Terms terms_;
   const absl::StatusOr<CallSlots::Slot> slot_;
-  const security::Call call_;
   const Make make_;
+  std::shared_ptr<FileCall> self_;
+  std::unique_ptr<base::IdleLimit> idle_;
+  std::atomic<int> late_ = 0;
   std::unique_ptr<File> file_;
   Chunk chunk_;
 };

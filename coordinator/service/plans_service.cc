@@ -32,8 +32,10 @@ using ModulesCall = FileCall<grpc::ServerWriteReactor<v1::ExportPlanChunk>,
 
 class PlansService : public v1::Plans::CallbackService {
  public:
-  PlansService(const ServiceContext& context, plans::PlanQuestions questions)
+  PlansService(const ServiceContext& context, const ServerLimits& limits,
+               plans::PlanQuestions questions)
       : context_(context),
+        limits_(limits),
         runner_(context.runner),
         calls_(context.calls),
         guard_(context.guard),
@@ -160,8 +162,13 @@ class PlansService : public v1::Plans::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ExportPlanRequest* request) override {
     const security::Call call = DescribeCall(*context, kExportPath);
-    return new ModulesCall(
-        calls_, guard_, context_.held->Take(), call,
+    return ModulesCall::Begin(
+        {.calls = calls_,
+         .guard = guard_,
+         .call = call,
+         .patience = limits_.stream_idle,
+         .cancel = [context] { context->TryCancel(); }},
+        context_.held->Take(),
         [this, id = request->id(),
          call]() -> absl::StatusOr<std::unique_ptr<plans::OutgoingFiles>> {
           if (!questions_.export_plan) return NotAnswered();
@@ -279,6 +286,7 @@ class PlansService : public v1::Plans::CallbackService {
   }
 
   const ServiceContext context_;
+  const ServerLimits limits_;
   plans::PlanRunner* const runner_;  // as the context has them
   base::ThreadPool* const calls_;
   const security::Guard* const guard_;
@@ -288,8 +296,9 @@ class PlansService : public v1::Plans::CallbackService {
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewPlansService(const ServiceContext& context,
+                                               const ServerLimits& limits,
                                                plans::PlanQuestions questions) {
-  return std::make_unique<PlansService>(context, std::move(questions));
+  return std::make_unique<PlansService>(context, limits, std::move(questions));
 }
 
 }  // namespace meshwright::service

@@ -178,12 +178,15 @@ class ProfilesService : public v1::Profiles::CallbackService {
   grpc::ServerWriteReactor<v1::ExportChunk>* Export(
       grpc::CallbackServerContext* context,
       const v1::ExportProfilesRequest* request) override {
-    return new ExportCall(context_.calls, context_.guard, context_.held->Take(),
-                          DescribeCall(*context, kExportPath),
-                          [this, team = request->namespace_()] {
-                            return store::OutgoingMeasurements::Make(
-                                *context_.profiles, team);
-                          });
+    return ExportCall::Begin(
+        {.calls = context_.calls,
+         .guard = context_.guard,
+         .call = DescribeCall(*context, kExportPath),
+         .patience = limits_.stream_idle,
+         .cancel = [context] { context->TryCancel(); }},
+        context_.held->Take(), [this, team = request->namespace_()] {
+          return store::OutgoingMeasurements::Make(*context_.profiles, team);
+        });
   }
 
   grpc::ServerReadReactor<v1::ImportChunk>* Import(

@@ -48,7 +48,10 @@ std::unique_ptr<grpc::Service> NewPlanningService(
 std::unique_ptr<grpc::Service> NewReshardingService(
     const ServiceContext& context);
 
+// A file of which a client takes no piece for a while has its call cancelled,
+// here and in the services below.
 std::unique_ptr<grpc::Service> NewPlansService(const ServiceContext& context,
+                                               const ServerLimits& limits,
                                                plans::PlanQuestions questions);
 
 // A file of measurements that comes holds a stream, and ends as a module does.
@@ -65,6 +68,7 @@ std::unique_ptr<grpc::Service> NewModulesService(const ServiceContext& context,
 // kUnavailable. The store is everybody's. `store`: its path or URL, of which
 // backups are made; empty: it has none, and they are not implemented.
 std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context,
+                                               const ServerLimits& limits,
                                                const std::string& store);
 
 // A coordinator that does not lead sends workers away: kUnavailable, with the
