@@ -77,10 +77,12 @@ class PlanningService : public v1::Planning::CallbackService {
   grpc::ServerWriteReactor<v1::CompareEvent>* Compare(
       grpc::CallbackServerContext* context,
       const v1::CompareRequest* request) override {
+    const security::Call call =
+        DescribeCall(*context, "/meshwright.v1.Planning/Compare");
     return CompareStream::Answer(
         context_.calls, TakeMeasuringSlot(context_),
-        [this, request = *request,
-         call = DescribeCall(*context, "/meshwright.v1.Planning/Compare"),
+        [guard = context_.guard, call] { return guard->MayGoOn(call); },
+        [this, request = *request, call,
          trace = FindTraceparent(*context)](CompareStream& stream) {
           const base::LogScope scope({.traceparent = trace});
           return RunComparison(call, request, stream);

@@ -184,9 +184,11 @@ class PlansService : public v1::Plans::CallbackService {
   grpc::ServerWriteReactor<v1::ValidatePlanEvent>* Validate(
       grpc::CallbackServerContext* context,
       const v1::ValidatePlanRequest* request) override {
+    const security::Call call = DescribeCall(*context, kValidatePath);
     return ValidateStream::Answer(
         calls_, TakeMeasuringSlot(context_),
-        [this, request = *request, call = DescribeCall(*context, kValidatePath),
+        [guard = guard_, call] { return guard->MayGoOn(call); },
+        [this, request = *request, call,
          trace = FindTraceparent(*context)](ValidateStream& stream) {
           const base::LogScope scope({.traceparent = trace});
           return RunValidation(call, request, stream);

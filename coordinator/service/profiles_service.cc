@@ -197,10 +197,11 @@ class ProfilesService : public v1::Profiles::CallbackService {
   grpc::ServerWriteReactor<v1::RemeasureEvent>* Remeasure(
       grpc::CallbackServerContext* context,
       const v1::RemeasureRequest* request) override {
+    const security::Call call = DescribeCall(*context, kRemeasurePath);
     return RemeasureStream::Answer(
         context_.calls, TakeMeasuringSlot(context_),
-        [this, request = *request,
-         call = DescribeCall(*context, kRemeasurePath),
+        [guard = context_.guard, call] { return guard->MayGoOn(call); },
+        [this, request = *request, call,
          trace = FindTraceparent(*context)](RemeasureStream& stream) {
           const base::LogScope scope({.traceparent = trace});
           return RunRemeasuring(call, request, stream);

@@ -1,0 +1,78 @@
+#include "coordinator/service/event_stream.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/support/status.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace meshwright::service {
+namespace {
+
+using testing::ElementsAre;
+
+// A call whose client reads when the test says so.
+class ReadCall {
+ public:
+  virtual ~ReadCall() = default;
+  virtual void OnWriteDone(bool ok) = 0;
+  virtual void OnCancel() = 0;
+  virtual void OnDone() = 0;
+  void StartWrite(const std::string* event) { writing = event; }
+  void Finish(const grpc::Status& status) { finished = status; }
+
+  const std::string* writing = nullptr;
+  std::optional<grpc::Status> finished;
+};
+using Stream = EventStream<ReadCall, std::string, grpc::Status>;
+
+class EventStreamTest : public testing::Test {
+ protected:
+  // Work that sends three events, or ends with kCancelled when it is stopped.
+  Stream* Begin(const absl::Status& may_go_on) {
+    Stream* const stream = Stream::Answer(
+        &calls_, CallSlots::Slot(), [may_go_on] { return may_go_on; },
+        [this](Stream& it) {
+          for (const char* event : {"1", "2", "3"}) {
+            it.Send(event);
+            if (it.stop().stop_requested()) return absl::CancelledError();
+            ++sent_;
+          }
+          return absl::OkStatus();
+        });
+    calls_.AwaitIdle(absl::InfiniteDuration());
+    return stream;
+  }
+
+  int sent_ = 0;
+  base::ThreadPool calls_{1};
+};
+
+TEST_F(EventStreamTest, ACallerThatMayGoOnGetsAll) {
+  Stream* const stream = Begin(absl::OkStatus());
+  std::vector<std::string> read;
+  while (stream->writing != nullptr) {
+    read.push_back(*stream->writing);
+    stream->writing = nullptr;
+    stream->OnWriteDone(true);
+  }
+  EXPECT_THAT(read, ElementsAre("1", "2", "3"));
+  ASSERT_TRUE(stream->finished.has_value());
+  EXPECT_TRUE(stream->finished->ok());
+  stream->OnDone();
+}
+
+TEST_F(EventStreamTest, ATokenThatWasRevokedEndsTheWork) {
+  Stream* const stream = Begin(absl::UnauthenticatedError("revoked"));
+  EXPECT_EQ(stream->writing, nullptr);
+  EXPECT_EQ(sent_, 0);
+  ASSERT_TRUE(stream->finished.has_value());
+  EXPECT_EQ(stream->finished->error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(stream->finished->error_message(), "revoked");
+  stream->OnDone();
+}
+
+}  // namespace
+}  // namespace meshwright::service
