@@ -142,6 +142,7 @@ TEST_F(SqliteProfileStoreTest, ADaysFirstUseIsWrittenWithTheNextCommit) {
   const int64_t day = file_.Query("SELECT MAX(last_used_day) FROM profiles");
   EXPECT_EQ(day, 11);  // the clock starts at a million seconds
   clock.Advance(absl::Hours(72));
+  ASSERT_TRUE((*store)->RecordProgram(MakeKey("before"), "hlo").ok());
   const auto used = [&] {
     return file_.Query(
         absl::StrCat("SELECT last_used_day FROM profiles WHERE key = x'",
@@ -153,6 +154,48 @@ TEST_F(SqliteProfileStoreTest, ADaysFirstUseIsWrittenWithTheNextCommit) {
   EXPECT_EQ(used(), day + 3);
   EXPECT_EQ(file_.Query("SELECT MIN(last_used_day) FROM profiles"), day);
   EXPECT_EQ((*store)->Lookup({MakeKey("k")})->size(), 1);
+}
+
+// Who only looks up writes nothing else.
+TEST_F(SqliteProfileStoreTest, ALookUpWritesUsesWhereNothingElseIsWritten) {
+  base::FakeClock clock;
+  const auto store = SqliteProfileStore::Open(path_, {.clock = &clock});
+  ASSERT_TRUE((*store)->Record(Row("k"), {}).ok());
+  ASSERT_TRUE((*store)->RecordProgram(MakeKey("p"), "hlo").ok());
+  clock.Advance(absl::Hours(48));
+  ASSERT_TRUE((*store)->Lookup({MakeKey("k")}).ok());
+  EXPECT_EQ(file_.Query("SELECT last_used_day FROM profiles"), 13);
+  clock.Advance(absl::Hours(-24));  // it is set back
+  ASSERT_TRUE((*store)->LookupProgram(MakeKey("p")).ok());
+  EXPECT_EQ(file_.Query("SELECT last_used_day FROM program_uses"), 12);
+}
+
+TEST_F(SqliteProfileStoreTest, UsesAreWrittenAThousandACommitAndAtTheEnd) {
+  constexpr int kRows = 2'300;
+  base::FakeClock clock;
+  std::vector<std::string> keys;
+  {
+    const auto store = SqliteProfileStore::Open(path_, {.clock = &clock});
+    std::vector<store::Entry> entries(kRows);
+    for (int i = 0; i < kRows; ++i) {
+      entries[i].result = Row(absl::StrCat("k", i));
+      keys.push_back(entries[i].result.key());
+    }
+    ASSERT_TRUE((*store)->Record(entries).ok());
+  }
+  clock.Advance(absl::Hours(24));
+  const auto used = [&] {
+    return file_.Query(
+        "SELECT COUNT(*) FROM profiles WHERE last_used_day = 12");
+  };
+  {
+    const auto store = SqliteProfileStore::Open(path_, {.clock = &clock});
+    ASSERT_EQ((*store)->Lookup(keys)->size(), kRows);
+    EXPECT_EQ(used(), 0);
+    ASSERT_TRUE((*store)->RecordProgram(MakeKey("p"), "hlo").ok());
+    EXPECT_EQ(used(), 1'000);
+  }
+  EXPECT_EQ(used(), kRows);
 }
 
 // An export of a large store takes minutes: plans go on meanwhile.

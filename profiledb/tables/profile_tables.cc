@@ -25,13 +25,16 @@ enum ProfileStatement {
   kRemove,
   kRemoveCrashedKept,
   kRemoveCrashed,
-  kTouch,
   kTeams,
   kCountOutcomes,
   kCountQuality,
   kPage,
+  kTouch,
   kFindMany,
 };
+
+// Of one statement that touches rows: fewer than every SQLite takes parameters.
+constexpr int kTouchedRows = 250;
 
 constexpr const char* kProfileSql[] = {
     "SELECT id, outcome, quality, result, checksum, last_used_day "
@@ -63,8 +66,6 @@ constexpr const char* kProfileSql[] = {
     "DELETE FROM profiles WHERE namespace IN (SELECT DISTINCT namespace "
     "FROM profiles) AND key = ?1 AND outcome = 5",
 
-    "UPDATE profiles SET last_used_day = ?2 WHERE id = ?1",
-
     "SELECT DISTINCT namespace FROM profiles ORDER BY namespace",
 
     "SELECT outcome, COUNT(*) FROM profiles GROUP BY outcome",
@@ -92,6 +93,13 @@ constexpr char kFindManySql[] =
 // 2100. It depends on no clock: one that is behind would take all rows for rows
 // of the future.
 constexpr store::Nanoseconds kNoClockShows{std::chrono::days(47'482)};
+
+// ?1 is the day, the others are ids; one that is not bound is no row's.
+std::string MakeTouchSql() {
+  std::string sql = "UPDATE profiles SET last_used_day = ?1 WHERE id IN (?2";
+  for (int i = 1; i < kTouchedRows; ++i) absl::StrAppend(&sql, ", ?", i + 2);
+  return sql + ")";
+}
 
 bool IsQuality(int64_t number) {
   return number >= v1::Quality_MIN && number <= v1::Quality_MAX &&
@@ -151,6 +159,7 @@ absl::StatusOr<std::unique_ptr<ProfileTables>> ProfileTables::Open(
   std::vector<std::string> sql(std::begin(kProfileSql), std::end(kProfileSql));
   sql.push_back(
       absl::StrCat(kPageSql, database.FormatHexSql("p.key"), kPageSqlEnd));
+  sql.push_back(MakeTouchSql());
   if (database.HasArrays()) sql.push_back(kFindManySql);
   std::vector<std::unique_ptr<Statement>> statements;
   for (const std::string& text : sql) {
@@ -345,10 +354,12 @@ absl::Status ProfileTables::RemoveCrashed(const std::string& key) {
 absl::Status ProfileTables::Touch(const absl::flat_hash_set<int64_t>& ids,
                                   int64_t day) {
   Statement& touch = *statements_[kTouch];
-  for (const int64_t id : ids) {
+  for (auto it = ids.begin(); it != ids.end();) {
     const StatementUse use(touch);
-    touch.BindInteger(1, id);
-    touch.BindInteger(2, day);
+    touch.BindInteger(1, day);
+    for (int i = 0; i < kTouchedRows && it != ids.end(); ++i, ++it) {
+      touch.BindInteger(i + 2, *it);
+    }
     RETURN_IF_ERROR(touch.Run());
   }
   return {};

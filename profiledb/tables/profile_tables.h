@@ -79,7 +79,7 @@ class ProfileTables {
   absl::Status Remove(int64_t id);
   // CRASHED rows of every team.
   absl::Status RemoveCrashed(const std::string& key);
-  // Looked up on this day.
+  // Looked up on this day; a few statements for all.
   absl::Status Touch(const absl::flat_hash_set<int64_t>& ids, int64_t day);
 
   // Namespaces that have rows.

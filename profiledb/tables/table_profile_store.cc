@@ -31,10 +31,25 @@ constexpr char kDamagedMeasurement[] = "one of several measurements of its key";
 
 // Rows whose last use is not written yet; further ones wait for a next look-up.
 constexpr size_t kMaximumUsed = 100'000;
+// Of these, with one commit: it keeps all others who write from the store. A
+// program has a statement of its own.
+constexpr size_t kUsedPerCommit = 1'000;
+constexpr size_t kUsedProgramsPerCommit = 100;
+// Look-ups write uses where nothing else was written for as long.
+constexpr absl::Duration kUsedPause = absl::Minutes(1);
 
 const base::Clock* SystemTime() {
   static const auto& kClock = *new base::SystemClock;
   return &kClock;
+}
+
+// Moves some of them, until `to` has `maximum`.
+template <typename Set>
+void MoveSome(size_t maximum, Set& from, Set& to) {
+  for (auto it = from.begin(); it != from.end() && to.size() < maximum;) {
+    to.insert(*it);
+    from.erase(it++);
+  }
 }
 
 // The rows of a set of keys, read in one go.
@@ -124,16 +139,14 @@ struct TableProfileStore::Writer : Side {
   Writer(Side side, const base::Clock* clock)
       : Side(std::move(side)),
         clock(clock != nullptr ? clock : SystemTime()),
+        committed(this->clock->Now()),
         commits([this](const GroupCommit::Work& work) {
           absl::Status status =
               database->Transact(Access::kWrite, [&]() -> absl::Status {
                 RETURN_IF_ERROR(work());
                 return WriteUsed();
               });
-          if (status.ok()) {
-            written.clear();
-            written_programs.clear();
-          }
+          EndUsed(status.ok());
           return status;
         }) {}
 
@@ -142,13 +155,12 @@ struct TableProfileStore::Writer : Side {
   }
   int64_t Today() const { return ToUnixDay(Now()); }
 
+  // Some of them; the rest waits for further commits.
   absl::Status WriteUsed() {
     {
       const base::MutexLock lock(&used_mutex);
-      written.merge(used);
-      written_programs.merge(used_programs);
-      used.clear();
-      used_programs.clear();
+      MoveSome(kUsedPerCommit, used, written);
+      MoveSome(kUsedProgramsPerCommit, used_programs, written_programs);
     }
     for (const std::string& key : written_programs) {
       RETURN_IF_ERROR(programs->Touch(key, Today()));
@@ -156,13 +168,63 @@ struct TableProfileStore::Writer : Side {
     return profiles->Touch(written, Today());
   }
 
+  void EndUsed(bool is_durable) {
+    const base::MutexLock lock(&used_mutex);
+    if (is_durable) {
+      committed = clock->Now();
+    } else {
+      used.merge(written);
+      used_programs.merge(written_programs);
+    }
+    written.clear();
+    written_programs.clear();
+  }
+
+  // How many commits take those noted so far.
+  size_t CountCommits() {
+    const base::MutexLock lock(&used_mutex);
+    const auto count = [](size_t uses, size_t maximum) {
+      return (uses + maximum - 1) / maximum;
+    };
+    return std::max(count(used.size(), kUsedPerCommit),
+                    count(used_programs.size(), kUsedProgramsPerCommit));
+  }
+
+  // One commit at least.
+  absl::Status FlushUsed() {
+    for (size_t i = 0, all = std::max<size_t>(CountCommits(), 1); i < all;
+         ++i) {
+      RETURN_IF_ERROR(commits.Write([] { return absl::Status(); }));
+    }
+    return {};
+  }
+
+  bool IsUseNoted(const std::string& program) {
+    const base::MutexLock lock(&used_mutex);
+    return used_programs.contains(program);
+  }
+
+  // After a use was noted. One commit: a look-up waits for it. A store that
+  // takes none now is asked again later.
+  void FlushIfDue() {
+    {
+      const base::MutexLock lock(&used_mutex);
+      const absl::Duration since = clock->Now() - committed;
+      // Before zero the clock was set back.
+      if (since >= absl::ZeroDuration() && since < kUsedPause) return;
+      committed = clock->Now();
+    }
+    commits.Write([] { return absl::Status(); }).IgnoreError();
+  }
+
   const base::Clock* const clock;
   base::Mutex used_mutex;
   absl::flat_hash_set<int64_t> used ABSL_GUARDED_BY(used_mutex);
   absl::flat_hash_set<std::string> used_programs ABSL_GUARDED_BY(used_mutex);
-  // Taken of these by the commit at hand, until it is durable.
+  // Taken of these by the commit at hand, until it is over.
   absl::flat_hash_set<int64_t> written;
   absl::flat_hash_set<std::string> written_programs;
+  absl::Time committed ABSL_GUARDED_BY(used_mutex);  // or tried in vain
   GroupCommit commits;
 };
 
@@ -204,7 +266,15 @@ void TableProfileStore::CloseSides::operator()(Sides* sides) const {
 TableProfileStore::TableProfileStore(OwnedSides sides)
     : sides_(std::move(sides)) {}
 
-TableProfileStore::~TableProfileStore() = default;
+TableProfileStore::~TableProfileStore() {
+  Writer& writer = sides_->writer;
+  if (writer.CountCommits() == 0) return;
+  const absl::Status status = writer.FlushUsed();
+  // From a store that reads only nobody removes rows.
+  if (status.ok() || absl::IsPermissionDenied(status)) return;
+  base::LogWarning("the store ", writer.database->name(),
+                   " misses the last uses of some rows: ", status.message());
+}
 
 absl::StatusOr<TableProfileStore::OwnedSides> TableProfileStore::OpenSides(
     std::unique_ptr<Database> writing, std::unique_ptr<Database> reading,
@@ -232,10 +302,13 @@ absl::StatusOr<store::Results> TableProfileStore::Lookup(
                      keys);
   }));
   if (!pass.used.empty()) {
-    const base::MutexLock lock(&writer.used_mutex);
-    if (writer.used.size() < kMaximumUsed) {
-      writer.used.insert(pass.used.begin(), pass.used.end());
+    {
+      const base::MutexLock lock(&writer.used_mutex);
+      if (writer.used.size() < kMaximumUsed) {
+        writer.used.insert(pass.used.begin(), pass.used.end());
+      }
     }
+    writer.FlushIfDue();
   }
   SetAside(pass.damaged);
   return std::move(pass.results);
@@ -393,10 +466,13 @@ absl::StatusOr<std::string> TableProfileStore::LookupProgram(
 
 void TableProfileStore::NoteUse(const std::string& key) {
   Writer& writer = sides_->writer;
-  const base::MutexLock lock(&writer.used_mutex);
-  if (writer.used_programs.size() < kMaximumUsed) {
-    writer.used_programs.insert(key);
+  {
+    const base::MutexLock lock(&writer.used_mutex);
+    if (writer.used_programs.size() < kMaximumUsed) {
+      writer.used_programs.insert(key);
+    }
   }
+  writer.FlushIfDue();
 }
 
 absl::StatusOr<store::Statistics> TableProfileStore::Count() {
@@ -463,7 +539,7 @@ absl::Status TableProfileStore::RetryQuarantined(const std::string& key) {
 
 absl::Status TableProfileStore::ForEachWhole(const store::Scan& scan) {
   // The last uses of this process.
-  RETURN_IF_ERROR(sides_->writer.commits.Write([] { return absl::Status(); }));
+  RETURN_IF_ERROR(sides_->writer.FlushUsed());
   Reader& reader = sides_->scanner;
   std::vector<DamagedRow> damaged;
   const auto read_row = [&](StoredProfile& profile,
@@ -508,7 +584,7 @@ absl::Status TableProfileStore::ForEachWhole(const store::Scan& scan) {
 absl::StatusOr<std::vector<store::ProgramUse>>
 TableProfileStore::ListUnusedPrograms(int64_t day) {
   // The last uses of this process.
-  RETURN_IF_ERROR(sides_->writer.commits.Write([] { return absl::Status(); }));
+  RETURN_IF_ERROR(sides_->writer.FlushUsed());
   Reader& reader = sides_->scanner;
   std::vector<store::ProgramUse> unused;
   RETURN_IF_ERROR(reader.Read([&]() -> absl::Status {
@@ -533,13 +609,15 @@ absl::StatusOr<int64_t> TableProfileStore::RemovePrograms(
   Writer& writer = sides_->writer;
   int64_t removed = 0;
   RETURN_IF_ERROR(writer.commits.Write([&]() -> absl::Status {
-    RETURN_IF_ERROR(writer.WriteUsed());
     removed = 0;
     ASSIGN_OR_RETURN(const auto teams, writer.profiles->ListTeams());
     for (const store::UnusedProgram& it : programs) {
       ASSIGN_OR_RETURN(const bool is_needed, writer.IsNamed(teams, it.key));
       ASSIGN_OR_RETURN(const auto bytes, writer.programs->FindBytes(it.key));
       if (is_needed || !bytes.has_value()) continue;
+      if (writer.IsUseNoted(it.key)) {
+        RETURN_IF_ERROR(writer.programs->Touch(it.key, writer.Today()));
+      }
       ASSIGN_OR_RETURN(const int64_t day, writer.programs->FindLastUse(it.key));
       if (day > it.last_used_day) continue;
       RETURN_IF_ERROR(writer.programs->Remove(it.key));

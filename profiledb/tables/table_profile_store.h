@@ -3,7 +3,9 @@
 // Concept: one connection writes, in group commits; one looks up; one reads
 // whole stores, which takes long and holds up neither. All rules of the store
 // are here, and a backend opens the connections. The day a row or a program was
-// last used is written with the next commit, once a day for each row.
+// last used is written with the next commits, a thousand rows each, once a day
+// for each row. Where nothing is written for a minute the next look-up commits,
+// and what is left is written when the store closes.
 // See docs/formats/store.md.
 // Threads and errors: those of ProfileStore and of Database. A connection that
 // is lost is made again by the next call.

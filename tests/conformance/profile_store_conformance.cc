@@ -520,6 +520,27 @@ TEST_P(ProfileStoreConformance, RemovesRowsWithTheProgramsThatNobodyNames) {
   }
 }
 
+TEST_P(ProfileStoreConformance, KnowsTheLastUsesOfManyRows) {
+  constexpr int kRows = 300;
+  std::vector<store::Entry> entries;
+  std::vector<std::string> keys;
+  for (int i = 0; i < kRows; ++i) {
+    entries.push_back(
+        {.result = MakeMeasured(absl::StrCat(i)), .last_used_day = 100});
+    keys.push_back(MakeKey(absl::StrCat(i)));
+  }
+  ASSERT_TRUE(store_->Record(entries).ok());
+  keys.pop_back();
+  ASSERT_EQ(store_->Lookup(keys)->size(), keys.size());
+  int used = 0;
+  const auto visit = [&](const store::WholeRow& row) -> absl::Status {
+    if (row.last_used_day > 100) ++used;
+    return {};
+  };
+  ASSERT_TRUE(store_->ForEachWhole({.row = visit}).ok());
+  EXPECT_EQ(used, kRows - 1);
+}
+
 TEST_P(ProfileStoreConformance, RemovesProgramsThatNobodyNames) {
   ASSERT_TRUE(store_->RecordProgram(MakeKey("model"), "module").ok());
   ASSERT_TRUE(store_->RecordProgram(MakeKey("row"), "module").ok());
