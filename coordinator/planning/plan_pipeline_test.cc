@@ -190,34 +190,41 @@ TEST_F(PlanPipelineTest, TheFiguresOfSegmentsAddUp) {
   }
 }
 
+// Over several machines: what one is lucky with when it plans stays so for all
+// that is measured again.
 TEST_F(PlanPipelineTest, TheIntervalHoldsThePlanMeasuredAgain) {
-  measurer_.machine = 3;
   measurer_.noise = 0.01;
-  const auto plan = Plan(Request("gpt2_2l"));
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  ASSERT_EQ(plan->predicted().interval_seconds_size(), 2);
-  const double low = plan->predicted().interval_seconds(0);
-  const double high = plan->predicted().interval_seconds(1);
-  EXPECT_LT(low, plan->predicted().step_seconds());
-  EXPECT_GT(high, plan->predicted().step_seconds());
-  EXPECT_LT(high - low, 0.03 * plan->predicted().step_seconds());
-  space::SegmentChoice choice;
-  for (const v1::PlanSegment& it : plan->segments()) {
-    choice.push_back(it.config());
-  }
   int held = 0;
-  constexpr int kTimes = 12;
-  for (int seed = 1; seed <= kTimes; ++seed) {
-    measurer_.noise_seed = seed;
-    store::FakeProfileStore empty;
-    const auto step = MeasureStep(Request("gpt2_2l"), {&empty, &measurer_},
-                                  [](const v1::PlanProgress&) {});
-    ASSERT_TRUE(step.ok()) << step.status();
-    const auto score = ScoreChoice(*step, choice);
-    ASSERT_TRUE(score.ok()) << score.status();
-    held += score->seconds >= low && score->seconds <= high;
+  int times = 0;
+  for (const int machine : {1, 2, 3, 4, 5}) {
+    measurer_.machine = machine;
+    measurer_.noise_seed = 0;
+    store::FakeProfileStore own;
+    const auto plan = MakePlan(Request("gpt2_2l"), {&own, &measurer_},
+                               [](const v1::PlanProgress&) {});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_EQ(plan->predicted().interval_seconds_size(), 2);
+    const double low = plan->predicted().interval_seconds(0);
+    const double high = plan->predicted().interval_seconds(1);
+    EXPECT_LT(low, plan->predicted().step_seconds());
+    EXPECT_GT(high, plan->predicted().step_seconds());
+    EXPECT_LT(high - low, 0.03 * plan->predicted().step_seconds());
+    space::SegmentChoice choice;
+    for (const v1::PlanSegment& it : plan->segments()) {
+      choice.push_back(it.config());
+    }
+    for (int seed = 1; seed <= 4; ++seed, ++times) {
+      measurer_.noise_seed = seed;
+      store::FakeProfileStore empty;
+      const auto step = MeasureStep(Request("gpt2_2l"), {&empty, &measurer_},
+                                    [](const v1::PlanProgress&) {});
+      ASSERT_TRUE(step.ok()) << step.status();
+      const auto score = ScoreChoice(*step, choice);
+      ASSERT_TRUE(score.ok()) << score.status();
+      held += score->seconds >= low && score->seconds <= high;
+    }
   }
-  EXPECT_GE(held, kTimes - 2);
+  EXPECT_GE(held, times * 3 / 4);
 }
 
 TEST_F(PlanPipelineTest, AMeshThatDividesNothingGivesAReplicatedPlan) {
