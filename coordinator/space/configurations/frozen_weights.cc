@@ -14,9 +14,10 @@ using ir::ValueId;
 using segmenter::Analysis;
 using segmenter::ArgumentRole;
 
-bool IsRightSide(const Analysis& analysis, ValueId contraction, ValueId value) {
-  const std::vector<ValueId>& operands =
-      analysis.module.at(contraction).operands;
+// A contraction, on its right side.
+bool ReadsAsWeight(const Analysis& analysis, ValueId user, ValueId value) {
+  if (!ir::IsContraction(analysis.module, user)) return false;
+  const std::vector<ValueId>& operands = analysis.module.at(user).operands;
   if (operands[1] != value || operands[0] == value) return false;
   return analysis.passes.inference ||
          analysis.passes.batch_derived[operands[0]] != 0;
@@ -57,20 +58,20 @@ std::optional<ValueId> FindReader(const Analysis& analysis, int number,
 std::optional<ValueId> FindWeightContraction(const Analysis& analysis,
                                              int number) {
   return FindReader(analysis, number, [&](ValueId user, ValueId value) {
-    return ir::IsContraction(analysis.module, user) &&
-           IsRightSide(analysis, user, value);
+    return ReadsAsWeight(analysis, user, value);
   });
 }
 
 bool IsFrozenWeight(const Analysis& analysis, int number) {
   const ir::Module& module = analysis.module;
-  const auto reader =
-      FindReader(analysis, number, [&](ValueId user, ValueId value) {
-        return module.at(user).opcode == Opcode::kGather &&
-               module.at(user).operands[0] == value;
-      });
-  return reader.has_value() ||
-         FindWeightContraction(analysis, number).has_value();
+  return FindReader(analysis, number,
+                    [&](ValueId user, ValueId value) {
+                      const bool gathers =
+                          module.at(user).opcode == Opcode::kGather &&
+                          module.at(user).operands[0] == value;
+                      return gathers || ReadsAsWeight(analysis, user, value);
+                    })
+      .has_value();
 }
 
 bool IsWeight(const Analysis& analysis, int number) {
