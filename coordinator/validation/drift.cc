@@ -19,10 +19,7 @@ std::optional<double> NanosecondsNow(
     return std::nullopt;
   }
   const v1::Measurement& measurement = found->second.measurement();
-  const auto& noise = measurement.noise();
-  if (std::find(noise.begin(), noise.end(), v1::FEW_SAMPLES) != noise.end()) {
-    return std::nullopt;
-  }
+  if (IsGuess(measurement)) return std::nullopt;
   return static_cast<double>(store::GetTimeNs(measurement));
 }
 
@@ -44,6 +41,11 @@ void KeepMostOfTheTime(std::vector<Probe>& probes) {
 }
 
 }  // namespace
+
+bool IsGuess(const v1::Measurement& measurement) {
+  const auto& noise = measurement.noise();
+  return std::find(noise.begin(), noise.end(), v1::FEW_SAMPLES) != noise.end();
+}
 
 double Probe::Runs() const {
   return std::accumulate(runs_of.begin(), runs_of.end(), 0.0);

@@ -36,6 +36,10 @@ struct Probe {
   double Runs() const;  // in all plans together
 };
 
+// A time of few samples: a probe beside no whole step runs once, or as often as
+// there was time.
+bool IsGuess(const v1::Measurement& measurement);
+
 // By segment its configuration; none where the plan does not run it.
 using PartialChoice = std::vector<std::optional<int>>;
 

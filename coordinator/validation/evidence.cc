@@ -1,21 +1,9 @@
 #include "coordinator/validation/evidence.h"
 
-#include <algorithm>
-
 #include "base/status_macros.h"
 #include "coordinator/jobs/device_digest.h"
 
 namespace meshwright::validation {
-namespace {
-
-// A probe beside no whole step runs once, or as often as there was time.
-bool IsGuess(const v1::Measurement& measurement) {
-  const auto& noise = measurement.noise();
-  return std::find(noise.begin(), noise.end(), v1::FEW_SAMPLES) != noise.end();
-}
-
-}  // namespace
-
 absl::Status RecordEvidence(
     const std::vector<Probe>& probes,
     const std::map<std::string, v1::ProfileResult>& results,
