@@ -13,9 +13,9 @@
 namespace meshwright::worker::runner {
 namespace {
 
-// Executions of a sample that are each run as a step runs them, with their data
-// out of the caches. Programs that take more are of no weight in a step.
-constexpr int kMostSwept = 8;
+// Executions of a sample where each is run as a step runs it, with its data out
+// of the caches: a sweep takes longer than a short program.
+constexpr int kMostSwept = 4;
 
 }  // namespace
 
@@ -55,8 +55,11 @@ void GroupTiming::Run(bool together) {
     }
   }
   for (int i = count; i < count + anchors; ++i) rounds.Accompany(i);
+  if (context_.caches != nullptr) {
+    for (int i = 0; i < count; ++i) rounds.ExecuteAtMost(i, kMostSwept);
+  }
   // As a step is launched: once, with nothing in the caches.
-  if (anchors > 0) rounds.ExecuteOnce(count + Anchors::kLaunch);
+  if (anchors > 0) rounds.ExecuteAtMost(count + Anchors::kLaunch, 1);
   while (const auto turn = rounds.Next()) {
     const absl::Status status = RunTurn(rounds, *turn);
     if (!status.ok()) {
@@ -81,10 +84,9 @@ void GroupTiming::Run(bool together) {
 absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
                                   const timing::Turn& turn) {
   const int count = static_cast<int>(programs_.size());
-  bool sweeps = context_.caches != nullptr && !turn.warm_up;
+  const bool sweeps = context_.caches != nullptr && !turn.warm_up;
   const auto run_once = [&](int set) -> absl::StatusOr<timing::Sample> {
     if (sweeps) context_.caches->Run();
-    sweeps &= turn.executions <= kMostSwept;
     absl::StatusOr<pjrt::Execution> run;
     if (turn.program >= count) {
       if (context_.progress != nullptr) context_.progress->BeginOtherRun();
@@ -177,7 +179,7 @@ absl::Duration GroupTiming::FindLaunch(
   }
   if (context_.anchors == nullptr) return absl::ZeroDuration();
   const int count = static_cast<int>(programs_.size());
-  return timing::LimitLaunch(rounds.Summarize(count + Anchors::kLaunch).median,
+  return timing::LimitLaunch(rounds.Summarize(count + Anchors::kLaunch).low,
                              measurement);
 }
 

@@ -59,15 +59,18 @@ void RoundRobin::Record(const Sample& sample) {
   State& state = states_[current_.program];
   state.spent += sample.wall;
   if (!current_.warm_up) {
+    if (current_.executions == state.most_executions) {
+      state.spent += std::max(protocol_.minimum_sample - sample.wall,
+                              absl::ZeroDuration());
+    }
     state.samples.Add(
         {sample.wall / current_.executions, sample.cpu / current_.executions});
-  } else if (state.samples.size() == 0 && !state.once &&
-             sample.wall > absl::ZeroDuration()) {
+  } else if (state.samples.size() == 0 && sample.wall > absl::ZeroDuration()) {
     // The first run may be slow; a few executions too few do no harm.
     const double wanted =
         absl::FDivDuration(protocol_.minimum_sample, sample.wall);
     state.executions = static_cast<int>(
-        std::clamp(std::ceil(wanted), 1.0, double{Protocol::kMaxExecutions}));
+        std::clamp(std::ceil(wanted), 1.0, double(state.most_executions)));
   }
 }
 
@@ -136,18 +139,18 @@ void RoundRobin::FinishUntied() {
                    [&](int it) { return may_finish(states_[it]); })) {
     return;
   }
-  std::vector<absl::Duration> medians;
+  std::vector<absl::Duration> times;
   for (size_t i = 0; i < states_.size(); ++i) {
-    medians.push_back(states_[i].companion || states_[i].samples.size() == 0
-                          ? absl::InfiniteDuration()
-                          : Summarize(static_cast<int>(i)).median);
+    times.push_back(states_[i].companion || states_[i].samples.size() == 0
+                        ? absl::InfiniteDuration()
+                        : Summarize(static_cast<int>(i)).low);
   }
-  std::vector<absl::Duration> sorted = medians;
+  std::vector<absl::Duration> sorted = times;
   std::sort(sorted.begin(), sorted.end());
   for (const int program : order_) {
     if (!may_finish(states_[program])) continue;
     // The neighbours of its own place: the next faster and the next slower.
-    const absl::Duration own = medians[program];
+    const absl::Duration own = times[program];
     const auto at = std::lower_bound(sorted.begin(), sorted.end(), own);
     const bool slower_ties =
         at + 1 != sorted.end() && *(at + 1) <= (1 + protocol_.tie_within) * own;
@@ -189,16 +192,15 @@ bool RoundRobin::IsContent(const State& state, absl::Duration best) const {
 bool RoundRobin::ReopenTies() {
   if (together_) return false;
   bool reopened = false;
-  std::vector<std::pair<absl::Duration, int>> medians;
+  std::vector<std::pair<absl::Duration, int>> times;
   for (size_t i = 0; i < states_.size(); ++i) {
     const State& state = states_[i];
     if (state.abandoned || state.companion || state.samples.size() == 0) {
       continue;
     }
-    medians.emplace_back(Summarize(static_cast<int>(i)).median,
-                         static_cast<int>(i));
+    times.emplace_back(Summarize(static_cast<int>(i)).low, static_cast<int>(i));
   }
-  std::sort(medians.begin(), medians.end());
+  std::sort(times.begin(), times.end());
   const auto reopen = [&](int program) {
     State& state = states_[program];
     if (state.tied_once || OutOfBudget(state) ||
@@ -210,12 +212,12 @@ bool RoundRobin::ReopenTies() {
     state.content = false;
     reopened = true;
   };
-  for (size_t i = 0; i + 1 < medians.size(); ++i) {
-    if (medians[i + 1].first > (1 + protocol_.tie_within) * medians[i].first) {
+  for (size_t i = 0; i + 1 < times.size(); ++i) {
+    if (times[i + 1].first > (1 + protocol_.tie_within) * times[i].first) {
       continue;
     }
-    reopen(medians[i].second);
-    reopen(medians[i + 1].second);
+    reopen(times[i].second);
+    reopen(times[i + 1].second);
   }
   return reopened;
 }

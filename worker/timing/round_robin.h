@@ -17,7 +17,7 @@
 // shows how fast the machine was while they ran. So it ends neither before them
 // nor after, when nothing else is in the caches. Together, none ends before all
 // are content, so that all meet the same minutes. Else, when all are content,
-// those whose medians nearly tie get further passes, once. A
+// those whose times nearly tie get further passes, once. A
 // program that is content and ties with none is finished at once. Nothing here
 // reads a clock: the caller asks Next() and gives Execute() what runs a program
 // once and says how long that took.
@@ -50,8 +50,11 @@ class RoundRobin {
 
   // Makes a program a companion.
   void Accompany(int program) { states_[program].companion = true; }
-  // Its samples are of one execution, however short that is.
-  void ExecuteOnce(int program) { states_[program].once = true; }
+  // Its samples are of no more executions, however short it is. One of them
+  // counts as the protocol's minimum_sample, so that it gets as many as others.
+  void ExecuteAtMost(int program, int executions) {
+    states_[program].most_executions = executions;
+  }
   // No program ends before the others.
   void EndTogether() { together_ = true; }
 
@@ -87,12 +90,12 @@ class RoundRobin {
     int buffer_sets = 1;
     int runs = 0;
     int executions = 1;  // per sample
+    int most_executions = Protocol::kMaxExecutions;
     int extra_passes = 0;
     bool content = false;
     bool abandoned = false;
     bool tied_once = false;  // or finished
     bool companion = false;
-    bool once = false;
     bool waits = false;  // takes its turns until the others are content
   };
 
