@@ -24,6 +24,7 @@
 #include "worker/detect/device_sweep.h"
 #include "worker/detect/tcp_timing.h"
 #include "worker/pjrt/plugin.h"
+#include "worker/service/device_choice.h"
 
 namespace meshwright::cli {
 namespace {
@@ -112,8 +113,10 @@ absl::StatusOr<std::optional<cluster::Description>> DetectDevices(
   const int count = flags.devices != 0               ? flags.devices
                     : flags.device.platform == "cpu" ? 2
                                                      : 0;
-  ASSIGN_OR_RETURN(const v1::DeviceSpec device,
+  ASSIGN_OR_RETURN(v1::DeviceSpec device,
                    ToDeviceSpec(flags.device, count, true));
+  RETURN_IF_ERROR(
+      worker::ChooseDevices(count == 0 ? "" : absl::StrCat(count), device));
   worker::detect::DeviceSweepOptions options;
   ASSIGN_OR_RETURN(
       options.plugin,

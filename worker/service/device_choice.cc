@@ -40,6 +40,21 @@ absl::StatusOr<std::vector<std::string>> ReadNames(const std::string& text) {
   return names;
 }
 
+// Hides all but the first `count` that are visible now. A plugin opens every
+// device that it sees.
+void ShowFirst(int count) {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::vector<std::string> names;
+  if (visible != nullptr) {
+    names = absl::StrSplit(visible, ',');
+  } else {
+    for (int i = 0; i < count; ++i) names.push_back(absl::StrCat(i));
+  }
+  const auto limit = static_cast<size_t>(count);
+  if (names.size() > limit) names.resize(limit);
+  setenv("CUDA_VISIBLE_DEVICES", absl::StrJoin(names, ",").c_str(), 1);
+}
+
 }  // namespace
 
 absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices) {
@@ -58,6 +73,7 @@ absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices) {
           is_cpu ? "" : absl::StrCat("; GPU ", text, " alone is ", text, ",")));
     }
     devices.set_device_count(count);
+    if (!is_cpu && !devices.solo()) ShowFirst(count);
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ReadNames(text));

@@ -1,9 +1,10 @@
 // ChooseDevices: which devices a worker works on.
 //
-// Concept: "8" is a number of devices; "0,2", "2," and "GPU-4c5f..." name
-// those of NVIDIA's, by their place on the bus or their UUID, as nvidia-smi -L
-// lists them. Nothing means 8 virtual devices of a CPU, or all of another
-// platform.
+// Concept: "8" is a number of devices, the first that are visible; "0,2", "2,"
+// and "GPU-4c5f..." name those of NVIDIA's, by their place on the bus or their
+// UUID, as nvidia-smi -L lists them. Nothing means 8 virtual devices of a CPU,
+// or all of another platform. Where one device stands for a mesh, the number is
+// the mesh's.
 // Errors: kInvalidArgument, one sentence that names what is wrong.
 // Threads: none beside it: it sets variables of the environment, which runners
 // inherit.
@@ -17,7 +18,8 @@
 
 namespace meshwright::worker {
 
-// Sets the device count of `devices`, whose platform is set; 0: all there are.
+// Sets the device count of `devices`, whose platform and solo are set; 0: all
+// there are. Hides the other GPUs from this process and its runners.
 absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices);
 
 }  // namespace meshwright::worker

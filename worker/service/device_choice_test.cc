@@ -36,6 +36,30 @@ TEST_F(DeviceChoiceTest, NothingIsEightOfACpuAndAllOfAGpu) {
 }
 
 TEST_F(DeviceChoiceTest, ANumberIsHowMany) {
+  ASSERT_TRUE(Choose("cpu", "4").ok());
+  EXPECT_EQ(devices_.device_count(), 4);
+  EXPECT_EQ(std::getenv("CUDA_VISIBLE_DEVICES"), nullptr);
+  ASSERT_TRUE(Choose("cuda", "4").ok());
+  EXPECT_EQ(devices_.device_count(), 4);
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("0,1,2,3"));
+}
+
+TEST_F(DeviceChoiceTest, ANumberTakesTheFirstThatAreVisible) {
+  setenv("CUDA_VISIBLE_DEVICES", "3,GPU-4c5f,1", 1);
+  ASSERT_TRUE(Choose("cuda", "2").ok());
+  EXPECT_EQ(devices_.device_count(), 2);
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("3,GPU-4c5f"));
+  // Too few are an error of the plugin's client.
+  ASSERT_TRUE(Choose("cuda", "4").ok());
+  EXPECT_EQ(devices_.device_count(), 4);
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("3,GPU-4c5f"));
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  ASSERT_TRUE(Choose("cuda", "1").ok());
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq(""));
+}
+
+TEST_F(DeviceChoiceTest, ANumberIsTheMeshThatOneDeviceStandsFor) {
+  devices_.set_solo(true);
   ASSERT_TRUE(Choose("cuda", "4").ok());
   EXPECT_EQ(devices_.device_count(), 4);
   EXPECT_EQ(std::getenv("CUDA_VISIBLE_DEVICES"), nullptr);
