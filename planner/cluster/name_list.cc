@@ -13,12 +13,16 @@
 namespace meshwright::cluster {
 namespace {
 
-absl::Status RefuseNames(absl::string_view pattern, const char* fault) {
+absl::Status RefuseNames(absl::string_view pattern, absl::string_view fault) {
   return absl::InvalidArgumentError(
       absl::StrCat("\"", pattern, "\" ", fault, "; write names like gpu[0-7]"));
 }
 
+// Those of the largest number. A name is as wide as its number is written.
+constexpr size_t kMaxDigits = 20;
+
 bool ParseCount(absl::string_view text, uint64_t* number) {
+  if (text.size() > kMaxDigits) return false;
   for (const char c : text) {
     if (!absl::ascii_isdigit(c)) return false;
   }
@@ -38,14 +42,19 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(
     if (!ParseCount(ends.first, &first) ||
         !ParseCount(is_range ? ends.second : ends.first, &last) ||
         last < first) {
-      return RefuseNames(pattern, "has a bracket without rising numbers");
+      return RefuseNames(
+          pattern,
+          absl::StrCat("has a bracket without rising numbers of at most ",
+                       kMaxDigits, " digits"));
     }
     if (last - first >= kMaxDevices - numbers.size()) {
       return RefuseNames(pattern, "names more devices than a cluster may have");
     }
-    for (uint64_t i = first; i <= last; ++i) {
-      numbers.push_back(
-          absl::StrFormat("%0*d", static_cast<int>(ends.first.size()), i));
+    // The last number may be the largest there is.
+    const uint64_t count = last - first + 1;
+    for (uint64_t i = 0; i < count; ++i) {
+      numbers.push_back(absl::StrFormat(
+          "%0*d", static_cast<int>(ends.first.size()), first + i));
     }
   }
   return numbers;
