@@ -1,6 +1,7 @@
 #include "worker/detect/device_timing.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -104,14 +105,15 @@ absl::StatusOr<std::vector<cluster::GroupTiming>> TimeDeviceSeries(
         runner::LoadSmallProgram(client, module, client.device_count()));
     sizes.push_back(bytes);
   }
-  ASSIGN_OR_RETURN(const std::vector<absl::Duration> times,
+  ASSIGN_OR_RETURN(const std::vector<std::optional<absl::Duration>> times,
                    runner::TimeBeyondLaunch(client, std::move(programs),
                                             client.device_count(), {}));
   std::vector<cluster::GroupTiming> timings;
   for (size_t i = 0; i < sizes.size(); ++i) {
+    if (!times[i].has_value()) continue;
     timings.push_back({devices,
                        {operation, count, static_cast<double>(sizes[i]),
-                        absl::ToDoubleSeconds(times[i])}});
+                        absl::ToDoubleSeconds(*times[i])}});
   }
   return timings;
 }

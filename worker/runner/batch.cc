@@ -380,7 +380,14 @@ void Batch::Learn(TimedProgram& program) {
     return;
   }
   const absl::Status status = collective_timer_.Learn(
-      loaded.collectives(), loaded.program().num_partitions());
+      loaded.collectives(), loaded.program().num_partitions(), [&] {
+        if (options_.progress != nullptr) {
+          options_.progress->BeginRun(program.number);
+        }
+      });
+  if (options_.progress != nullptr) options_.progress->EndRuns();
+  // Once more: the collectives had time of their own.
+  events_.Started(loaded.program().key(), Started::MEASURE);
   if (!status.ok()) Fail(program, v1::CRASHED, status);
 }
 

@@ -1,5 +1,6 @@
 #include "worker/runner/collective_timer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -7,9 +8,15 @@
 #include "worker/runner/small_program.h"
 
 namespace meshwright::worker::runner {
+namespace {
+
+constexpr absl::Duration kTimeLimit = absl::Seconds(10);
+
+}  // namespace
 
 absl::Status CollectiveTimer::Learn(
-    const std::vector<v1::Collective>& collectives, int partitions) {
+    const std::vector<v1::Collective>& collectives, int partitions,
+    const std::function<void()>& on_step) {
   std::vector<Key> keys;
   std::vector<SmallProgram> programs;
   for (const v1::Collective& collective : collectives) {
@@ -18,6 +25,7 @@ absl::Status CollectiveTimer::Learn(
     if (known_.contains(key)) continue;
     const auto module = MakeCollectiveModule(collective, partitions);
     if (!module.ok()) continue;
+    if (on_step != nullptr) on_step();
     absl::StatusOr<SmallProgram> loaded =
         LoadSmallProgram(client_, *module, partitions);
     // A plugin may lack one of them; Sum says which were left out.
@@ -26,10 +34,11 @@ absl::Status CollectiveTimer::Learn(
     programs.push_back(*std::move(loaded));
   }
   if (keys.empty()) return absl::OkStatus();
-  // Communication is shown, not planned with: the least samples are enough.
-  ASSIGN_OR_RETURN(
-      const std::vector<absl::Duration> times,
-      TimeBeyondLaunch(client_, std::move(programs), partitions, protocol_));
+  timing::Protocol protocol = protocol_;
+  protocol.time_limit = std::min(protocol.time_limit, kTimeLimit);
+  ASSIGN_OR_RETURN(const std::vector<std::optional<absl::Duration>> times,
+                   TimeBeyondLaunch(client_, std::move(programs), partitions,
+                                    protocol, on_step));
   for (size_t i = 0; i < keys.size(); ++i) known_[keys[i]] = times[i];
   return absl::OkStatus();
 }
@@ -40,10 +49,10 @@ CollectiveTimer::Communication CollectiveTimer::Sum(
   for (const v1::Collective& collective : collectives) {
     const auto found = known_.find(Key(collective.kind(), collective.bytes(),
                                        collective.group_size(), partitions));
-    if (found == known_.end()) {
+    if (found == known_.end() || !found->second.has_value()) {
       sum.left_out.push_back(collective.kind());
     } else {
-      sum.total += found->second * collective.count();
+      sum.total += *found->second * collective.count();
     }
   }
   return sum;

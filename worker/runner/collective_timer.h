@@ -4,12 +4,15 @@
 // Concept: every distinct collective (kind, bytes, group size) is compiled into
 // a program of its own, which is timed once per batch (small_program.h). A
 // program's communication is the sum over its collectives; overlap with compute
-// is not seen this way.
+// is not seen this way. It is shown, not planned with: the minimum of samples
+// is enough, and what takes long is sampled for a few seconds.
 // Threads: one.
 #ifndef MESHWRIGHT_WORKER_RUNNER_COLLECTIVE_TIMER_H_
 #define MESHWRIGHT_WORKER_RUNNER_COLLECTIVE_TIMER_H_
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -28,9 +31,11 @@ class CollectiveTimer {
       : client_(client), protocol_(protocol) {}
 
   // Times those not known yet. `partitions`: devices of the program they are
-  // of. Errors: kResourceExhausted or what else an execution says.
+  // of. Calls `on_step` before each compilation and run. Errors:
+  // kResourceExhausted or what else an execution says.
   absl::Status Learn(const std::vector<v1::Collective>& collectives,
-                     int partitions);
+                     int partitions,
+                     const std::function<void()>& on_step = nullptr);
 
   struct Communication {
     absl::Duration total;
@@ -46,7 +51,7 @@ class CollectiveTimer {
 
   const pjrt::Client& client_;
   timing::Protocol protocol_;
-  std::map<Key, absl::Duration> known_;
+  std::map<Key, std::optional<absl::Duration>> known_;  // none: it has no time
 };
 
 }  // namespace meshwright::worker::runner

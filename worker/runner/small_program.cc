@@ -32,9 +32,9 @@ absl::StatusOr<SmallProgram> LoadSmallProgram(const pjrt::Client& client,
   return program;
 }
 
-absl::StatusOr<std::vector<absl::Duration>> TimeBeyondLaunch(
+absl::StatusOr<std::vector<std::optional<absl::Duration>>> TimeBeyondLaunch(
     const pjrt::Client& client, std::vector<SmallProgram> programs, int devices,
-    timing::Protocol protocol) {
+    timing::Protocol protocol, const std::function<void()>& on_run) {
   ASSIGN_OR_RETURN(programs.emplace_back(),
                    LoadSmallProgram(client, LaunchModule(), devices));
   protocol.minimum_time = absl::ZeroDuration();
@@ -46,6 +46,7 @@ absl::StatusOr<std::vector<absl::Duration>> TimeBeyondLaunch(
       arguments.push_back({&input});
     }
     RETURN_IF_ERROR(rounds.Execute([&](int) -> absl::StatusOr<timing::Sample> {
+      if (on_run != nullptr) on_run();
       ASSIGN_OR_RETURN(const pjrt::Execution run,
                        program.executable->Execute(arguments, {0}));
       return timing::Sample{run.wall_time, run.cpu_time};
@@ -53,10 +54,11 @@ absl::StatusOr<std::vector<absl::Duration>> TimeBeyondLaunch(
   }
   const int last = static_cast<int>(programs.size()) - 1;
   const absl::Duration launch = rounds.Summarize(last).median;
-  std::vector<absl::Duration> times;
+  std::vector<std::optional<absl::Duration>> times(last);
   for (int i = 0; i < last; ++i) {
-    times.push_back(
-        std::max(rounds.Summarize(i).median - launch, absl::ZeroDuration()));
+    if (rounds.passes(i) == 0) continue;
+    times[i] =
+        std::max(rounds.Summarize(i).median - launch, absl::ZeroDuration());
   }
   return times;
 }

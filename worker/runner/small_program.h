@@ -8,7 +8,9 @@
 #ifndef MESHWRIGHT_WORKER_RUNNER_SMALL_PROGRAM_H_
 #define MESHWRIGHT_WORKER_RUNNER_SMALL_PROGRAM_H_
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,10 +31,12 @@ absl::StatusOr<SmallProgram> LoadSmallProgram(const pjrt::Client& client,
                                               const hlo::HloModuleProto& module,
                                               int devices);
 
-// By program, at least 0; as few samples as `protocol` allows.
-absl::StatusOr<std::vector<absl::Duration>> TimeBeyondLaunch(
+// By program, at least 0; as few samples as `protocol` allows. None where
+// warming up took all of the program's time limit. Calls `on_run` before each
+// run.
+absl::StatusOr<std::vector<std::optional<absl::Duration>>> TimeBeyondLaunch(
     const pjrt::Client& client, std::vector<SmallProgram> programs, int devices,
-    timing::Protocol protocol);
+    timing::Protocol protocol, const std::function<void()>& on_run = nullptr);
 
 }  // namespace meshwright::worker::runner
 
