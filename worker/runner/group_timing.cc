@@ -108,12 +108,12 @@ absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
 void GroupTiming::WatchKernels() {
   for (TimedProgram& program : programs_) {
     if (program.failed) continue;
-    if (context_.progress != nullptr) {
-      context_.progress->BeginRun(program.number);
-    }
     v1::Measurement& measurement = *program.result.mutable_measurement();
     const absl::Status status = context_.kernels->Watch(
         [&](int run) {
+          if (context_.progress != nullptr) {
+            context_.progress->BeginRun(program.number);
+          }
           return context_.agreement.Agree(
               program.loaded->Run(run % program.loaded->buffer_sets())
                   .status());
