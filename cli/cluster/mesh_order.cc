@@ -30,18 +30,25 @@ absl::StatusOr<std::vector<MeshCandidate>> OrderMeshes(
     ASSIGN_OR_RETURN(made.mesh, cluster::FindMesh(cluster, shape));
     made.links = cluster::FindLinks(cluster, made.mesh);
     made.shape = shape;
-    ASSIGN_OR_RETURN(const v1::Plan plan, planning::MakeSymbolicPlan(
-                                              AskForMesh(request, made, true)));
-    if (plan.feasible()) {
-      made.estimate_seconds = plan.predicted().step_seconds();
+    const absl::StatusOr<v1::Plan> plan =
+        planning::MakeSymbolicPlan(AskForMesh(request, made, true));
+    made.refusal = plan.status();
+    if (plan.ok() && plan->feasible()) {
+      made.estimate_seconds = plan->predicted().step_seconds();
     }
   }
+  const bool refused =
+      !meshes.empty() &&
+      std::none_of(meshes.begin(), meshes.end(),
+                   [](const MeshCandidate& it) { return it.refusal.ok(); });
+  if (refused) return meshes.front().refusal;
+  const auto rank = [](const MeshCandidate& it) {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    return std::pair(!it.refusal.ok(), it.estimate_seconds.value_or(kNever));
+  };
   std::stable_sort(meshes.begin(), meshes.end(),
-                   [](const MeshCandidate& a, const MeshCandidate& b) {
-                     constexpr double kNever =
-                         std::numeric_limits<double>::infinity();
-                     return a.estimate_seconds.value_or(kNever) <
-                            b.estimate_seconds.value_or(kNever);
+                   [&](const MeshCandidate& a, const MeshCandidate& b) {
+                     return rank(a) < rank(b);
                    });
   return meshes;
 }

@@ -4,10 +4,11 @@
 // Concept: every shape is laid out on the cluster (planner/cluster/meshes.h). A
 // symbolic plan of the step with the links of its axes ranks it: the op-level
 // solver, by roofline and links. Such estimates rank, and predict nothing.
-// Meshes that do not fit the memory come last. In → Out: a request, whose mesh
-// and links are not read, → meshes. Units: seconds. Threads: one. Errors: those
-// of MakeSymbolicPlan (coordinator/planning/symbolic_plan.h) and FindMesh
-// (planner/cluster/meshes.h).
+// Meshes that do not fit the memory come last, behind them those whose symbolic
+// plan is refused. In → Out: a request, whose mesh and links are not read, →
+// meshes. Units: seconds. Threads: one. Errors: those of FindMesh
+// (planner/cluster/meshes.h); where every mesh is refused, those of
+// MakeSymbolicPlan (coordinator/planning/symbolic_plan.h) for the first one.
 // Source: papers/map_colossal_auto.txt 4.2; the paper's code takes the mesh of
 // the largest bandwidth, whatever the model.
 #ifndef MESHWRIGHT_CLI_CLUSTER_MESH_ORDER_H_
@@ -31,6 +32,7 @@ struct MeshCandidate {
   cluster::DeviceMesh mesh;
   base::Links links;
   std::optional<double> estimate_seconds;  // none: it does not fit
+  absl::Status refusal;                    // of the symbolic plan
 };
 
 // Every factorisation of the devices; that of one axis as 1xN, because the

@@ -20,6 +20,10 @@ std::string DescribeSeconds(const char* what, std::optional<double> seconds) {
 }
 
 std::string DescribeEstimate(const MeshCandidate& mesh) {
+  if (!mesh.refusal.ok()) {
+    return absl::StrCat(NameShape(mesh.shape),
+                        " not estimated: ", mesh.refusal.message());
+  }
   return absl::StrCat(NameShape(mesh.shape), " ",
                       DescribeSeconds("estimated", mesh.estimate_seconds));
 }
@@ -48,6 +52,7 @@ absl::StatusOr<v1::Plan> PlanMeshes(const v1::PlanRequest& request,
   ASSIGN_OR_RETURN(const std::vector<MeshCandidate> meshes,
                    OrderMeshes(request, cluster, shapes));
   std::optional<v1::Plan> best;
+  absl::Status first_failure;
   size_t chosen = 0;
   std::vector<std::string> results;
   bool stopped = false;
@@ -69,8 +74,9 @@ absl::StatusOr<v1::Plan> PlanMeshes(const v1::PlanRequest& request,
     absl::StatusOr<v1::Plan> planned =
         plan(AskForMesh(request, meshes[i], wishes.with_links));
     if (!planned.ok()) {
-      if (!best.has_value()) return planned.status();
       stopped = absl::IsCancelled(planned.status());
+      if (stopped && !best.has_value()) return planned.status();
+      first_failure.Update(planned.status());
       results.push_back(absl::StrCat(DescribeEstimate(meshes[i]),
                                      ", failed: ", planned.status().message()));
       continue;
@@ -83,6 +89,7 @@ absl::StatusOr<v1::Plan> PlanMeshes(const v1::PlanRequest& request,
     best = *std::move(planned);
     chosen = i;
   }
+  if (!best.has_value()) return first_failure;
   best->add_notes(
       absl::StrCat("the mesh was chosen among ", meshes.size(),
                    " of the cluster: ", absl::StrJoin(results, "; ")));

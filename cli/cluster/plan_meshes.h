@@ -4,7 +4,7 @@
 // asked for alone, and the fastest plan that fits is the answer. Its notes say
 // what every mesh was estimated and planned at, and which device stands where.
 // A person who interrupts the work, or a limit on the number of meshes, leaves
-// the best of those that were planned.
+// the best of those that were planned. A mesh that fails is a note.
 // In → Out: a request without a mesh → a plan of the best mesh.
 // Threads: one.
 // Errors: those of OrderMeshes (mesh_order.h); where no mesh has a plan, those

@@ -46,11 +46,13 @@ v1::PlanRequest MakeRequest() {
 struct Planner {
   std::map<std::string, double> seconds;
   std::vector<std::string> asked;
+  std::map<std::string, absl::Status> failures;
 
   absl::StatusOr<v1::Plan> operator()(const v1::PlanRequest& request) {
     const std::string mesh = NameShape(
         {request.mesh().shape().begin(), request.mesh().shape().end()});
     asked.push_back(mesh);
+    if (failures.contains(mesh)) return failures[mesh];
     if (!seconds.contains(mesh)) return absl::CancelledError("interrupted");
     v1::Plan plan;
     *plan.mutable_mesh() = request.mesh().shape();
@@ -132,6 +134,54 @@ TEST(PlanMeshesTest, AnInterruptionLeavesTheBestSoFar) {
   const auto plan = Ask(planner);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_THAT(plan->notes(), Contains(HasSubstr("failed: interrupted")));
+}
+
+TEST(PlanMeshesTest, AMeshThatFailsIsANote) {
+  const absl::Status gone = absl::UnavailableError("its worker is gone");
+  Planner both{{{"1x4", 2}, {"2x2", 1}}, {}, {}};
+  ASSERT_TRUE(Ask(both).ok());
+  const std::string first = both.asked[0];
+  const std::string second = both.asked[1];
+  for (const std::string& failing : {first, second}) {
+    Planner planner{{{"1x4", 2}, {"2x2", 1}}, {}, {{failing, gone}}};
+    const auto plan = Ask(planner);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_THAT(planner.asked, ElementsAre(first, second));
+    EXPECT_EQ(NameShape({plan->mesh().begin(), plan->mesh().end()}),
+              failing == first ? second : first);
+    EXPECT_THAT(plan->notes(), Contains(HasSubstr("its worker is gone")));
+  }
+  Planner none{
+      {}, {}, {{first, gone}, {second, absl::InternalError("another")}}};
+  EXPECT_EQ(Ask(none).status(), gone);
+  EXPECT_THAT(none.asked, ElementsAre(first, second));
+}
+
+TEST(PlanMeshesTest, AMeshWhoseEstimateIsRefusedComesLast) {
+  const auto loaded = LoadCluster(WriteCluster());
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  v1::PlanRequest request = MakeRequest();
+  v1::ArgumentRule& rule = *request.mutable_strategies()->add_arguments();
+  rule.set_forbid(true);
+  rule.set_sharding("[0,-]");  // a mesh 1x4 has one device along axis 0
+  const auto order = OrderMeshes(request, loaded->cluster, {{1, 4}, {2, 2}});
+  ASSERT_TRUE(order.ok()) << order.status();
+  EXPECT_EQ(NameShape((*order)[0].shape), "2x2");
+  EXPECT_TRUE((*order)[0].refusal.ok()) << (*order)[0].refusal;
+  EXPECT_TRUE((*order)[0].estimate_seconds.has_value());
+  EXPECT_THAT(std::string((*order)[1].refusal.message()),
+              HasSubstr("no axis of the mesh"));
+  Planner planner{{{"1x4", 2}, {"2x2", 1}}, {}, {}};
+  const auto plan =
+      PlanMeshes(request, loaded->cluster, {},
+                 [&](const v1::PlanRequest& it) { return planner(it); });
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(planner.asked, ElementsAre("2x2"));
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("1x4 not estimated")));
+  rule.set_sharding("[9,-]");
+  EXPECT_EQ(
+      OrderMeshes(request, loaded->cluster, {{1, 4}, {2, 2}}).status().code(),
+      absl::StatusCode::kInvalidArgument);
 }
 
 TEST(PlanMeshesTest, OneMeshAlone) {
