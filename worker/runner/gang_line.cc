@@ -95,6 +95,8 @@ absl::StatusOr<v1::GangMessage::Value> GangLine::Ask(const std::string& key,
 
 absl::StatusOr<std::vector<std::string>> GangLine::Exchange(
     const std::string& own) {
+  // By these keys the coordinator knows what all have read
+  // (coordinator/jobs/gangs/key_values.h).
   const std::string prefix = absl::StrCat("meshwright/", exchanges_++, "/");
   RETURN_IF_ERROR(Put(absl::StrCat(prefix, rank()), own));
   std::vector<std::string> said;

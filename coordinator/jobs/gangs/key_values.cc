@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "base/status_macros.h"
 
 namespace meshwright::jobs::gangs {
@@ -13,6 +16,18 @@ constexpr int64_t kEntryBytes = 64;
 
 int64_t CountBytes(const std::string& key, const std::string& value) {
   return std::ssize(key) + std::ssize(value) + kEntryBytes;
+}
+
+// The member's key of the round that all have read when it puts this one; none
+// for a key of no round.
+std::optional<std::string> FindReadKey(const std::string& key) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(key, '/');
+  int64_t round = 0;
+  if (parts.size() != 3 || parts[0] != "meshwright" ||
+      !absl::SimpleAtoi(parts[1], &round) || round < 2) {
+    return std::nullopt;
+  }
+  return absl::StrCat(parts[0], "/", round - 2, "/", parts[2]);
 }
 
 KeyValues::Answer MakeAnswer(const KeyValues::Ask& ask,
@@ -30,6 +45,7 @@ KeyValues::Answer MakeAnswer(const KeyValues::Ask& ask,
 
 absl::StatusOr<std::vector<KeyValues::Answer>> KeyValues::Put(
     const std::string& key, const std::string& value) {
+  if (const auto read = FindReadKey(key)) Erase(*read);
   const auto before = values_.find(key);
   const int64_t freed =
       before == values_.end() ? 0 : CountBytes(key, before->second);
@@ -54,6 +70,13 @@ absl::StatusOr<std::optional<KeyValues::Answer>> KeyValues::Get(
   RETURN_IF_ERROR(Reserve(CountBytes(key, "")));
   waiting_[key].push_back(ask);
   return std::nullopt;
+}
+
+void KeyValues::Erase(const std::string& key) {
+  const auto found = values_.find(key);
+  if (found == values_.end()) return;
+  bytes_ -= CountBytes(key, found->second);
+  values_.erase(found);
 }
 
 absl::Status KeyValues::Reserve(int64_t bytes) {

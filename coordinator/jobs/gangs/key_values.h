@@ -4,6 +4,10 @@
 // the others get, and a get may wait until the key is there. The coordinator
 // has one such store for each gang, and it goes with the gang. So members of an
 // earlier try, whose devices are gone, never answer those of a later one.
+// Runners exchange words in rounds, under keys "meshwright/ROUND/RANK"
+// (worker/runner/gang_line.h). Who puts one has read all of the round before,
+// which the others put when they had read the round before that. So a member's
+// key of a round goes when it puts that of the second round after it.
 // Units: bytes. Threads: one at a time; the queue's lock guards it.
 // Errors: kResourceExhausted where the members put, or wait for, more than
 // fits. Source: the key-value callbacks of PJRT_Client_Create (pjrt_c_api.h).
@@ -46,6 +50,7 @@ class KeyValues {
 
  private:
   absl::Status Reserve(int64_t bytes);
+  void Erase(const std::string& key);
 
   int64_t bytes_ = 0;
   absl::flat_hash_map<std::string, std::string> values_;

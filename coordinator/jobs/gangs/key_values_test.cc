@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace meshwright::jobs::gangs {
 namespace {
 
@@ -51,6 +53,30 @@ TEST(KeyValuesTest, MembersThatPutWithoutEndAreRefused) {
             absl::StatusCode::kResourceExhausted);
   // A second value takes the place of the first.
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(values.Put("a", large).ok());
+}
+
+TEST(KeyValuesTest, ARoundThatAllHaveReadGoes) {
+  KeyValues values;
+  const auto is_there = [&](const std::string& key) {
+    return (*values.Get({0, 1}, key, /*waits=*/false))
+        ->message.value()
+        .is_there();
+  };
+  const std::string large(KeyValues::kMaxBytes / 8, 'x');
+  ASSERT_TRUE(values.Put("meshwright/executable/0", "compiled").ok());
+  for (int round = 0; round < 20; ++round) {
+    for (int rank = 0; rank < 2; ++rank) {
+      ASSERT_TRUE(
+          values.Put(absl::StrCat("meshwright/", round, "/", rank), large).ok())
+          << round;
+    }
+  }
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_FALSE(is_there(absl::StrCat("meshwright/17/", rank)));
+    EXPECT_TRUE(is_there(absl::StrCat("meshwright/18/", rank)));
+    EXPECT_TRUE(is_there(absl::StrCat("meshwright/19/", rank)));
+  }
+  EXPECT_TRUE(is_there("meshwright/executable/0"));
 }
 
 TEST(KeyValuesTest, MembersThatWaitWithoutEndAreRefused) {
