@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "worker/runner/quiet_period.h"
 #include "worker/timing/round_robin.h"
 
 namespace meshwright::worker::runner {
@@ -201,6 +203,42 @@ TEST(AgreementTest, AFailureOfOneIsAllOfTheirs) {
   for (const absl::Status& status : agreed) {
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
     EXPECT_EQ(status.message(), "on rank 1: no memory left");
+  }
+}
+
+TEST(AgreementTest, AGangHasAllItsTimingLocksOrNone) {
+  const std::string folder =
+      absl::StrCat(testing::TempDir(), "/locks_of_a_gang");
+  std::filesystem::create_directories(folder);
+  const auto open = [&](const std::string& group) {
+    return *devices::TimingLock::Open({group}, folder);
+  };
+  const auto others_first = open("first");
+  const auto others_second = open("second");
+  const auto events = *sandbox::EventWriter::Open("/dev/null");
+  for (const bool is_taken : {true, false}) {
+    others_first->Release();
+    if (is_taken) {
+      ASSERT_TRUE(others_first->Exclude(absl::ZeroDuration(), [] {}).ok());
+    }
+    Switchboard gang(2);
+    gang.ForEach([&](int rank) {
+      const auto lock = open(rank == 0 ? "first" : "second");
+      QuietMachine machine;
+      machine.lock = lock.get();
+      machine.gang = &gang.line(rank);
+      machine.lock_limit = absl::ZeroDuration();
+      Patience patience{absl::ZeroDuration()};
+      const QuietPeriod quiet(machine, patience, *events);
+      EXPECT_EQ(quiet.LookAround().other_load, is_taken ? 1 : 0);
+      EXPECT_TRUE(gang.line(rank).Exchange("both have theirs").ok());
+      if (rank == 0) {
+        EXPECT_EQ(others_second->Exclude(absl::ZeroDuration(), [] {}).ok(),
+                  is_taken);
+        others_second->Release();
+      }
+      EXPECT_TRUE(gang.line(rank).Exchange("it was looked at").ok());
+    });
   }
 }
 

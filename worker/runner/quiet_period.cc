@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "base/clock.h"
+#include "worker/runner/agreement.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -19,6 +20,9 @@ void SayWaiting(sandbox::EventWriter& events, std::string reason) {
 constexpr absl::Duration kPeriod = absl::Seconds(1);
 constexpr absl::Duration kGlance = absl::Milliseconds(100);
 
+// Between two tries of a gang to have all its locks.
+constexpr absl::Duration kGangPause = absl::Milliseconds(200);
+
 constexpr char kLocked[] = "another process times on these devices";
 
 }  // namespace
@@ -26,17 +30,37 @@ constexpr char kLocked[] = "another process times on these devices";
 QuietPeriod::QuietPeriod(const QuietMachine& machine, Patience& patience,
                          sandbox::EventWriter& events)
     : machine_(machine) {
-  if (machine_.lock != nullptr) {
-    alone_ =
-        machine_.lock
-            ->Exclude(machine_.lock_limit, [&] { SayWaiting(events, kLocked); })
-            .ok();
-  }
+  if (machine_.lock != nullptr) alone_ = TakeLock(events);
   const bool has_processors = AwaitProcessors(patience.left(), events);
   const bool has_devices = AwaitDevices(patience.left(), events);
   patience.NoteWait(has_processors && has_devices);
   if (machine_.cores != nullptr) machine_.cores->Spin();
   Begin();
+}
+
+bool QuietPeriod::TakeLock(sandbox::EventWriter& events) {
+  if (machine_.gang != nullptr) return TakeLocksOfGang(events);
+  return machine_.lock
+      ->Exclude(machine_.lock_limit, [&] { SayWaiting(events, kLocked); })
+      .ok();
+}
+
+// Pauses are counted, so that all members give up in the same try.
+bool QuietPeriod::TakeLocksOfGang(sandbox::EventWriter& events) {
+  const Agreement agreement(machine_.gang);
+  absl::Duration waited;
+  while (true) {
+    const absl::Status all =
+        agreement.Agree(machine_.lock->Exclude(absl::ZeroDuration(), [] {}));
+    if (all.ok()) return true;
+    machine_.lock->Release();
+    if (!absl::IsDeadlineExceeded(all) || waited >= machine_.lock_limit) {
+      return false;
+    }
+    if (waited == absl::ZeroDuration()) SayWaiting(events, kLocked);
+    absl::SleepFor(kGangPause);
+    waited += kGangPause;
+  }
 }
 
 bool QuietPeriod::AwaitProcessors(absl::Duration limit,

@@ -1,9 +1,11 @@
 // QuietPeriod: the devices and the machine to oneself while something is timed.
 //
 // Concept: takes the timing locks of the devices and waits a while for a busy
-// machine to calm down. It keeps the processors awake, and watches what others
-// use and what heat does until it ends. Where it does not get what it waits
-// for, it goes on and says so: its rows are noisy.
+// machine to calm down. All members of a gang have their locks, or none has:
+// one that holds its own while it waits for a peer waits in a circle with the
+// members of another coordinator's gang. It keeps the processors awake, and
+// watches what others use and what heat does until it ends. Where it does not
+// get what it waits for, it goes on and says so: its rows are noisy.
 // Ownership: borrows all it is given. Threads: one.
 #ifndef MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
 #define MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
@@ -19,9 +21,12 @@
 
 namespace meshwright::worker::runner {
 
+class GangLine;
+
 // The parts of a quiet period; null: there is none.
 struct QuietMachine {
   devices::TimingLock* lock = nullptr;
+  GangLine* gang = nullptr;  // whose other members have locks of their own
   devices::LoadWatch* load = nullptr;
   double busy_share = timing::kBusyShare;  // that others may have of it
   devices::IdleSpinner* cores = nullptr;
@@ -63,6 +68,9 @@ class QuietPeriod {
   timing::Surroundings LookAround() const;
 
  private:
+  // Whether no other process times on the devices.
+  bool TakeLock(sandbox::EventWriter& events);
+  bool TakeLocksOfGang(sandbox::EventWriter& events);
   // Whether others now use no more than they may.
   bool AwaitProcessors(absl::Duration limit, sandbox::EventWriter& events);
   bool AwaitDevices(absl::Duration limit, sandbox::EventWriter& events);

@@ -297,6 +297,7 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   for (const std::string& note : notes) std::cerr << note << "\n";
   options.executables_folder = arguments.executables;
   options.quiet.lock = lock.get();
+  options.quiet.gang = line.get();
   options.quiet.load = &load;
   options.quiet.busy_share = on_cpu ? timing::FindBusyShare(load.processors())
                                     : timing::kBusyHostShare;
