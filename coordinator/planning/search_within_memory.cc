@@ -11,10 +11,15 @@
 namespace meshwright::planning {
 namespace {
 
+using formulation::MeasuredProblem;
+using problem::Picoseconds;
+using problem::PlanProblem;
+
 constexpr int kMaxSearches = 4;
+constexpr int kShares = 32;  // that a weight is counted in
 
 // The plan whose sum is the least where no plan's is within the limit.
-absl::StatusOr<search::Answer> SearchAtAll(problem::PlanProblem& problem,
+absl::StatusOr<search::Answer> SearchAtAll(PlanProblem& problem,
                                            const search::Options& options) {
   ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem, options));
   if (answer.plan.has_value() || !answer.least_memory_bytes.has_value()) {
@@ -25,9 +30,8 @@ absl::StatusOr<search::Answer> SearchAtAll(problem::PlanProblem& problem,
 }
 
 // No plan's sum is less than its peak then.
-problem::PlanProblem CountGradients(
-    const formulation::MeasuredProblem& measured) {
-  problem::PlanProblem problem = measured.problem;
+PlanProblem CountGradients(const MeasuredProblem& measured) {
+  PlanProblem problem = measured.problem;
   for (size_t t = 0; t < problem.types.size(); ++t) {
     std::vector<problem::Config>& configs = problem.types[t].configs;
     for (size_t c = 0; c < configs.size(); ++c) {
@@ -38,12 +42,164 @@ problem::PlanProblem CountGradients(
   return problem;
 }
 
+int64_t TakeShares(int64_t bytes, int shares) {
+  return static_cast<int64_t>(static_cast<__int128>(bytes) * shares / kShares);
+}
+
+// The gradients take so many shares of the sum. A plan that has both within the
+// limit is within it at any weight.
+PlanProblem WeighGradients(const MeasuredProblem& measured, int weight) {
+  PlanProblem problem = measured.problem;
+  for (size_t t = 0; t < problem.types.size(); ++t) {
+    std::vector<problem::Config>& configs = problem.types[t].configs;
+    for (size_t c = 0; c < configs.size(); ++c) {
+      const formulation::TimelineBytes& bytes = measured.timeline[t][c];
+      problem::Config& config = configs[c];
+      const int64_t kept = TakeShares(bytes.copied, kShares - weight);
+      config.persistent_bytes =
+          std::max<int64_t>(0, config.persistent_bytes - bytes.copied + kept);
+      config.saved_bytes = TakeShares(config.saved_bytes, kShares - weight) +
+                           TakeShares(2 * bytes.reduced, weight);
+      config.transient_bytes =
+          TakeShares(config.transient_bytes, kShares - weight);
+    }
+  }
+  return problem;
+}
+
+// A plan's sum is at most that above what runs need of it.
+int64_t FindMaxTransient(const PlanProblem& problem) {
+  int64_t transient = 0;
+  for (const problem::NodeType& type : problem.types) {
+    for (const problem::Config& config : type.configs) {
+      transient = std::max(transient, config.transient_bytes);
+    }
+  }
+  return transient;
+}
+
+// Searches that count the gradients, and what they have found.
+class GradientSearch {
+ public:
+  // The problem limits memory; the references outlive it.
+  GradientSearch(const MeasuredProblem& measured,
+                 const search::Options& options)
+      : measured_(measured),
+        options_(options),
+        limit_(*measured.problem.memory_limit_bytes) {}
+
+  absl::Status Run() {
+    PlanProblem counted = CountGradients(measured_);
+    ASSIGN_OR_RETURN(const search::Answer answer,
+                     SearchAtAll(counted, options_));
+    if (!answer.plan.has_value()) return absl::OkStatus();
+    Meet(*answer.plan);
+    return SearchWeights();
+  }
+
+  const std::optional<search::Plan>& fastest() const { return fastest_; }
+  const std::optional<int64_t>& least_bytes() const { return least_bytes_; }
+  // Of the plans that have their sum and their gradients within the limit.
+  Picoseconds bound() const { return bound_; }
+
+ private:
+  absl::Status SearchWeights() {
+    const int64_t slack = FindMaxTransient(measured_.problem);
+    int low = 0;
+    int high = kShares;
+    while (high - low > 1 && !options_.deadline.HasPassed()) {
+      const int weight = (low + high) / 2;
+      PlanProblem problem = WeighGradients(measured_, weight);
+      ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem, options_));
+      bound_ = std::max(bound_, answer.lower_bound);
+      if (answer.plan.has_value() && Meet(*answer.plan)) break;
+      if (!fastest_.has_value()) {
+        problem.memory_limit_bytes = 0;
+        ASSIGN_OR_RETURN(search::Answer least, SearchAtAll(problem, options_));
+        if (!least.plan.has_value()) break;
+        Meet(*least.plan);
+        // No plan's peak is within the limit.
+        if (least.plan->peak_bytes - slack > limit_) break;
+        if (!answer.plan.has_value()) answer = std::move(least);
+      }
+      // A plan that fits is known, and none whose sum and gradients do.
+      if (!answer.plan.has_value()) break;
+      const formulation::PeakParts parts =
+          formulation::FindPeakParts(measured_, answer.plan->choice);
+      (parts.reducing > parts.running ? low : high) = weight;
+    }
+    return absl::OkStatus();
+  }
+
+  // Whether the plan fits.
+  bool Meet(search::Plan plan) {
+    plan.peak_bytes = formulation::FindPeakBytes(measured_, plan.choice);
+    least_bytes_ =
+        std::min(plan.peak_bytes, least_bytes_.value_or(plan.peak_bytes));
+    if (plan.peak_bytes > limit_) return false;
+    if (!fastest_.has_value() || plan.time < fastest_->time) {
+      fastest_ = std::move(plan);
+    }
+    return true;
+  }
+
+  const MeasuredProblem& measured_;
+  const search::Options& options_;
+  const int64_t limit_;
+  std::optional<search::Plan> fastest_;
+  std::optional<int64_t> least_bytes_;
+  Picoseconds bound_{0};
+};
+
+// Of a search after another one: pairs that tables forbid may hide whether a
+// plan is left within its limit.
+absl::Status IgnoreNoAnswer(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
+}
+
+// Of the plans whose sum is within the limit; 0 where none is known.
+absl::StatusOr<Picoseconds> FindBound(const PlanProblem& problem,
+                                      const search::Options& options) {
+  const absl::StatusOr<search::Answer> answer = search::Solve(problem, options);
+  RETURN_IF_ERROR(IgnoreNoAnswer(answer.status()));
+  return answer.ok() ? answer->lower_bound : Picoseconds(0);
+}
+
+// `best` has no plan.
+absl::Status SearchGradients(const MeasuredProblem& measured,
+                             const search::Options& options,
+                             WithinMemory& best) {
+  GradientSearch search(measured, options);
+  RETURN_IF_ERROR(IgnoreNoAnswer(search.Run()));
+  search::Answer& answer = best.answer;
+  if (search.least_bytes().has_value()) {
+    answer.least_memory_bytes =
+        std::min(*search.least_bytes(),
+                 answer.least_memory_bytes.value_or(*search.least_bytes()));
+  }
+  if (!search.fastest().has_value()) return absl::OkStatus();
+  answer.plan = search.fastest();
+  PlanProblem problem = measured.problem;
+  ASSIGN_OR_RETURN(const problem::Evaluation sum,
+                   problem::Evaluate(problem, answer.plan->choice));
+  Picoseconds bound = std::max(answer.lower_bound, search.bound());
+  // The plan's own sum may exceed all limits searched, whose bounds do not
+  // cover it then.
+  if (sum.peak_bytes > *problem.memory_limit_bytes) {
+    problem.memory_limit_bytes = sum.peak_bytes;
+    ASSIGN_OR_RETURN(const Picoseconds wider, FindBound(problem, options));
+    bound = std::min(answer.lower_bound, wider);
+  }
+  answer.lower_bound = std::min(bound, answer.plan->time);
+  best.sum_limit_bytes = problem.memory_limit_bytes;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<WithinMemory> SearchWithinMemory(
-    const formulation::MeasuredProblem& measured,
-    const search::Options& options) {
-  problem::PlanProblem problem = measured.problem;
+    const MeasuredProblem& measured, const search::Options& options) {
+  PlanProblem problem = measured.problem;
   const std::optional<int64_t> limit = problem.memory_limit_bytes;
   ASSIGN_OR_RETURN(search::Answer answer, SearchAtAll(problem, options));
   WithinMemory best{answer, limit};
@@ -54,7 +210,7 @@ absl::StatusOr<WithinMemory> SearchWithinMemory(
     plan.peak_bytes = formulation::FindPeakBytes(measured, plan.choice);
     std::optional<search::Plan>& fastest = best.answer.plan;
     const bool fits = !limit.has_value() || plan.peak_bytes <= *limit;
-    const problem::Picoseconds bound =
+    const Picoseconds bound =
         std::min(best.answer.lower_bound, answer.lower_bound);
     if (fits && (!fastest.has_value() || plan.time < fastest->time)) {
       best = {answer, problem.memory_limit_bytes};
@@ -78,27 +234,7 @@ absl::StatusOr<WithinMemory> SearchWithinMemory(
     ASSIGN_OR_RETURN(answer, search::Solve(problem, options));
   }
   if (best.answer.plan.has_value() || !limit.has_value()) return best;
-  // What the gradients of the plans found need is beside their sums.
-  problem = CountGradients(measured);
-  ASSIGN_OR_RETURN(answer, SearchAtAll(problem, options));
-  if (!answer.plan.has_value()) return best;
-  search::Plan& least = *answer.plan;
-  least.peak_bytes = formulation::FindPeakBytes(measured, least.choice);
-  best.answer.least_memory_bytes =
-      std::min(least.peak_bytes,
-               best.answer.least_memory_bytes.value_or(least.peak_bytes));
-  if (least.peak_bytes > *limit) return best;
-  // The plan's own sum may exceed all limits searched, whose bounds do not
-  // cover it then.
-  problem = measured.problem;
-  ASSIGN_OR_RETURN(const problem::Evaluation sum,
-                   problem::Evaluate(problem, least.choice));
-  problem.memory_limit_bytes = std::max(*limit, sum.peak_bytes);
-  ASSIGN_OR_RETURN(const search::Answer wider, search::Solve(problem, options));
-  best.answer.plan = least;
-  best.answer.lower_bound =
-      std::min({best.answer.lower_bound, wider.lower_bound, least.time});
-  best.sum_limit_bytes = problem.memory_limit_bytes;
+  RETURN_IF_ERROR(SearchGradients(measured, options, best));
   return best;
 }
 

@@ -4,12 +4,20 @@
 // (problem/peak_timeline.h). After a search, the limit of the sum becomes that
 // of the peak and the difference of the two in the plan found, and the search
 // runs again: at most four times, and not after the deadline. Of the plans that
-// fit the fastest is taken. Where none was found, one more search counts the
-// gradients that are reduced as if they were saved. The lower bound covers the
-// plans whose sum is within the widest limit searched, and the plan's own sum.
+// fit the fastest is taken. Where none was found, the gradients that are
+// reduced may be what does not fit. One more search counts them as if they were
+// saved. Others weigh them against the sum; halving finds the weight at which
+// both limits bind. The lower bound covers the plans whose sum is within the
+// widest limit searched, and the plan's own sum.
+// An answer without a plan is no proof: two limits that one weighted sum stands
+// for may leave a plan out. Of random problems that a plan fits, the searches
+// find none for about 2 %.
 // In -> Out: a problem that limits memory, or does not -> an answer whose peak
 // and least memory are those of peak_timeline.h, and the limit of its search.
-// Errors: those of search::Solve.
+// The least memory is that of the smallest plan found.
+// Errors: those of search::Solve of the problem itself. A later search that
+// ends without an answer leaves the plan of an earlier one.
+// Source: for the weights, the Lagrangian dual of two limits.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_SEARCH_WITHIN_MEMORY_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_SEARCH_WITHIN_MEMORY_H_
 

@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+#include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "coordinator/problem/peak_timeline.h"
+#include "planner/problem/evaluate.h"
 
 namespace meshwright::planning {
 namespace {
@@ -106,6 +111,110 @@ TEST(SearchWithinMemoryTest, TheBoundCoversAPlanWhoseSumIsBeyondTheLimit) {
   EXPECT_EQ(found->answer.plan->peak_bytes, 110);
   EXPECT_EQ(found->answer.lower_bound, Picoseconds(20));
   EXPECT_EQ(found->sum_limit_bytes, 160);
+}
+
+// The first segment only has gradients. The fast plan of the second one has
+// gradients that do not fit beside them, the slow one saves as much instead.
+formulation::MeasuredProblem MakeReducingStep() {
+  formulation::MeasuredProblem step;
+  step.problem.types = {
+      {"embedding", {MakeConfig(0, 0, 0)}},
+      {"layers", {MakeConfig(10, 200, 0), MakeConfig(30, 1900, 0)}}};
+  step.problem.nodes = {{.type = 0}, {.type = 1}};
+  step.problem.memory_limit_bytes = 2000;
+  step.timeline = {{{.reduced = 800}}, {{.reduced = 300}, {}}};
+  return step;
+}
+
+TEST(SearchWithinMemoryTest, SavesInsteadOfReducing) {
+  const auto found = SearchWithinMemory(MakeReducingStep());
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_TRUE(found->answer.plan.has_value());
+  EXPECT_EQ(found->answer.plan->time, Picoseconds(30));
+  EXPECT_EQ(found->answer.plan->peak_bytes, 1900);
+  EXPECT_EQ(found->answer.lower_bound, Picoseconds(30));
+  EXPECT_EQ(found->sum_limit_bytes, 2000);
+}
+
+TEST(SearchWithinMemoryTest, TheLeastMemoryIsThatOfAnySearch) {
+  formulation::MeasuredProblem step = MakeReducingStep();
+  step.problem.memory_limit_bytes = 1800;
+  const auto found = SearchWithinMemory(step);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_FALSE(found->answer.plan.has_value());
+  EXPECT_EQ(found->answer.least_memory_bytes, 1900);
+}
+
+// Four segments of four configurations; the sum is what runs need.
+formulation::MeasuredProblem DrawReducingStep(std::mt19937_64& random) {
+  const auto draw = [&](int64_t below) {
+    return static_cast<int64_t>(random() % below);
+  };
+  formulation::MeasuredProblem step;
+  for (int n = 0; n < 4; ++n) {
+    problem::NodeType type{"segment", {}};
+    auto& timeline = step.timeline.emplace_back();
+    for (int c = 0; c < 4; ++c) {
+      Config config = MakeConfig(draw(100), draw(100), n == 3 ? draw(100) : 0);
+      config.persistent_bytes = draw(25);
+      timeline.push_back({.transient = config.transient_bytes,
+                          .reduced = draw(60),
+                          .copied = draw(config.persistent_bytes + 1)});
+      type.configs.push_back(config);
+    }
+    step.problem.types.push_back(std::move(type));
+    step.problem.nodes.push_back({.type = n});
+  }
+  step.problem.memory_limit_bytes = 100 + 2 * draw(100);
+  return step;
+}
+
+// Of all 256 plans.
+struct BestOfAll {
+  std::optional<Picoseconds> time;  // of those that fit
+  int64_t least_bytes = std::numeric_limits<int64_t>::max();
+};
+
+BestOfAll TryAllPlans(const formulation::MeasuredProblem& step) {
+  BestOfAll best;
+  for (int plan = 0; plan < 256; ++plan) {
+    const problem::Choice choice = {
+        {plan % 4}, {plan / 4 % 4}, {plan / 16 % 4}, {plan / 64}};
+    const int64_t bytes = formulation::FindPeakBytes(step, choice);
+    best.least_bytes = std::min(best.least_bytes, bytes);
+    if (bytes > *step.problem.memory_limit_bytes) continue;
+    const auto evaluation = problem::Evaluate(step.problem, choice);
+    if (!evaluation.ok()) continue;
+    best.time =
+        std::min(best.time.value_or(evaluation->time), evaluation->time);
+  }
+  return best;
+}
+
+TEST(SearchWithinMemoryTest, FindsAPlanThatFitsWhereMostGradientsAreReduced) {
+  std::mt19937_64 random(2);
+  int fitting = 0;
+  int missed = 0;
+  for (int round = 0; round < 300; ++round) {
+    const formulation::MeasuredProblem step = DrawReducingStep(random);
+    const BestOfAll best = TryAllPlans(step);
+    const auto found = SearchWithinMemory(step);
+    ASSERT_TRUE(found.ok()) << found.status();
+    const auto& plan = found->answer.plan;
+    fitting += best.time.has_value();
+    missed += best.time.has_value() && !plan.has_value();
+    if (!plan.has_value()) {
+      EXPECT_GE(*found->answer.least_memory_bytes, best.least_bytes) << round;
+      continue;
+    }
+    ASSERT_TRUE(best.time.has_value()) << round;
+    EXPECT_EQ(plan->peak_bytes, formulation::FindPeakBytes(step, plan->choice));
+    EXPECT_LE(plan->peak_bytes, *step.problem.memory_limit_bytes) << round;
+    EXPECT_GE(plan->time, *best.time) << round;
+    EXPECT_LE(found->answer.lower_bound, *best.time) << round;
+  }
+  EXPECT_GT(fitting, 100);
+  EXPECT_LE(missed * 15, fitting);
 }
 
 TEST(SearchWithinMemoryTest, NoPlanIsSlowerThanTheSumsAndEveryPlanFits) {

@@ -4,8 +4,8 @@
 
 namespace meshwright::formulation {
 
-int64_t FindPeakBytes(const MeasuredProblem& measured,
-                      const problem::Choice& choice) {
+PeakParts FindPeakParts(const MeasuredProblem& measured,
+                        const problem::Choice& choice) {
   int64_t persistent = 0;
   int64_t saved = 0;
   int64_t reduced = 0;
@@ -23,7 +23,13 @@ int64_t FindPeakBytes(const MeasuredProblem& measured,
       fullest = std::max(fullest, saved + bytes.transient);
     }
   }
-  return persistent + std::max(fullest, 2 * reduced - copied);
+  return {persistent + fullest, persistent + 2 * reduced - copied};
+}
+
+int64_t FindPeakBytes(const MeasuredProblem& measured,
+                      const problem::Choice& choice) {
+  const PeakParts parts = FindPeakParts(measured, choice);
+  return std::max(parts.running, parts.reducing);
 }
 
 }  // namespace meshwright::formulation

@@ -24,6 +24,16 @@
 
 namespace meshwright::formulation {
 
+// What is needed while segments run, and while the gradients are reduced.
+struct PeakParts {
+  int64_t running = 0;
+  int64_t reducing = 0;
+};
+
+PeakParts FindPeakParts(const MeasuredProblem& measured,
+                        const problem::Choice& choice);
+
+// The larger of the two.
 int64_t FindPeakBytes(const MeasuredProblem& measured,
                       const problem::Choice& choice);
 
