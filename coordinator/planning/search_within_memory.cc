@@ -231,7 +231,10 @@ absl::StatusOr<WithinMemory> SearchWithinMemory(
       break;
     }
     problem.memory_limit_bytes = next;
-    ASSIGN_OR_RETURN(answer, search::Solve(problem, options));
+    absl::StatusOr<search::Answer> found = search::Solve(problem, options);
+    RETURN_IF_ERROR(IgnoreNoAnswer(found.status()));
+    if (!found.ok()) break;
+    answer = *std::move(found);
   }
   if (best.answer.plan.has_value() || !limit.has_value()) return best;
   RETURN_IF_ERROR(SearchGradients(measured, options, best));

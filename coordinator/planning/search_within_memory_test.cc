@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -143,6 +144,29 @@ TEST(SearchWithinMemoryTest, TheLeastMemoryIsThatOfAnySearch) {
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_FALSE(found->answer.plan.has_value());
   EXPECT_EQ(found->answer.least_memory_bytes, 1900);
+}
+
+// The plan found has gradients that do not fit. That of fewest bytes beside it
+// has a transient too large, and the stopped search does not look further.
+TEST(SearchWithinMemoryTest, ALaterSearchWithoutAnAnswerLeavesTheVerdict) {
+  formulation::MeasuredProblem step;
+  step.problem.types = {
+      {"segment",
+       {MakeConfig(1, 10, 0), MakeConfig(2, 20, 100), MakeConfig(0, 200, 0)}}};
+  step.problem.nodes = {{.type = 0}, {.type = 0}};
+  step.problem.tables = {{3, 3, {}}};
+  step.problem.tables[0].entries.assign(9, Picoseconds(0));
+  step.problem.tables[0].entries[2].reset();
+  step.problem.edges = {{0, 1, 0}};
+  step.problem.memory_limit_bytes = 120;
+  step.timeline = {{{.reduced = 100}, {.transient = 100}, {}}};
+  std::stop_source source;
+  source.request_stop();
+  const auto found =
+      SearchWithinMemory(step, {.deadline = {.stop = source.get_token()}});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_FALSE(found->answer.plan.has_value());
+  EXPECT_EQ(found->answer.least_memory_bytes, 420);
 }
 
 // Four segments of four configurations; the sum is what runs need.

@@ -86,10 +86,15 @@ absl::StatusOr<problem::Picoseconds> BoundWithNotReached(
       const formulation::MeasuredProblem wider,
       formulation::BuildProblem(step.analysis, step.space, step.results,
                                 sum_limit_bytes, step.low_ends));
-  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(wider.problem));
+  const absl::StatusOr<search::Answer> answer = search::Solve(wider.problem);
+  // The plan stands, with a bound that says nothing.
+  if (absl::IsResourceExhausted(answer.status())) {
+    return problem::Picoseconds(0);
+  }
+  RETURN_IF_ERROR(answer.status());
   // Nothing fits: the search has no bound to give.
-  if (!answer.plan.has_value()) return bound;
-  return std::min(bound, answer.lower_bound);
+  if (!answer->plan.has_value()) return bound;
+  return std::min(bound, answer->lower_bound);
 }
 
 }  // namespace meshwright::planning

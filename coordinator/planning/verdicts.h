@@ -27,6 +27,7 @@ void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step);
 
 // No plan is faster than that, unless an estimate is off by more than its
 // margin; `bound` is that of the measured problem, searched within that limit.
+// 0 where that search ends without an answer.
 absl::StatusOr<problem::Picoseconds> BoundWithNotReached(
     const MeasuredStep& step, std::optional<int64_t> sum_limit_bytes,
     problem::Picoseconds bound);
