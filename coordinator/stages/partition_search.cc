@@ -127,11 +127,8 @@ class PartitionSearcher {
     }
     const auto [known, added] = costs_.try_emplace(*run);
     if (added) {
-      const StageWork work = ComputeStageWork(step_, stage.mesh, **run);
-      known->second = work.stage;
-      const int64_t all = terms_.micro_batches;
-      known->second.backward_weight +=
-          (work.update + Picoseconds(all - 1)) / all;
+      known->second = SpreadUpdate(ComputeStageWork(step_, stage.mesh, **run),
+                                   terms_.micro_batches);
     }
     return known->second;
   }

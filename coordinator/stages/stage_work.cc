@@ -32,4 +32,13 @@ StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
   return work;
 }
 
+pipeline::Stage SpreadUpdate(const StageWork& work, int micro_batches) {
+  pipeline::Stage stage = work.stage;
+  const Picoseconds share =
+      (work.update + Picoseconds(micro_batches - 1)) / micro_batches;
+  stage.backward_weight += share;
+  if (stage.backward.has_value()) *stage.backward += share;
+  return stage;
+}
+
 }  // namespace meshwright::stages

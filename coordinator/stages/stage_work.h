@@ -25,6 +25,9 @@ struct StageWork {
 StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
                            const RunPlan& run);
 
+// The stage with its share of the update in every backward pass.
+pipeline::Stage SpreadUpdate(const StageWork& work, int micro_batches);
+
 struct ChosenStage {
   pipeline::StageOnMesh place;  // its segments are [first(), end())
   RunPlan run;
