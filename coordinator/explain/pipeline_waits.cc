@@ -18,13 +18,9 @@ absl::StatusOr<double> ComputeStep(const v1::Plan& plan,
                    stages::SimulatePlan(plan, problem));
   double step = 0;
   for (size_t i = 0; i < timeline.stages.size(); ++i) {
-    pipeline::Picoseconds end{0};
-    for (const pipeline::Span& span : timeline.stages[i]) {
-      end = std::max(end, span.end);
-    }
+    const double end = ToSeconds(pipeline::FindStageEnd(problem, timeline, i));
     step =
-        std::max(step, ToSeconds(end) +
-                           plan.stages(static_cast<int>(i)).update_seconds());
+        std::max(step, end + plan.stages(static_cast<int>(i)).update_seconds());
   }
   return step;
 }

@@ -192,15 +192,14 @@ absl::StatusOr<Timeline> SimulateStages(const v1::Plan& plan) {
     group.lanes = {{.name = "compute"},
                    {.name = "communication", .is_communication = true}};
     const double share = FindCommunicationShare(stage);
-    double end = 0;
     for (const pipeline::Span& span : simulated.stages[i]) {
       const std::string kind = NameKind(span.operation.kind);
       AddWork(
           ToSeconds(span.start), ToSeconds(span.end - span.start),
           absl::StrCat(kind, " of micro-batch ", span.operation.micro_batch),
           kind, share, group);
-      end = std::max(end, ToSeconds(span.end));
     }
+    const double end = ToSeconds(pipeline::FindStageEnd(problem, simulated, i));
     AddWork(end, stage.update_seconds(), "update", "update", share, group);
     if (i < static_cast<int>(simulated.forward_links.size())) {
       AddTransfers(simulated.forward_links[i], "activation", i + 1, group);

@@ -41,10 +41,7 @@ Picoseconds ComputeStep(const ChosenPartition& made,
                         const pipeline::Timeline& timeline) {
   Picoseconds step{0};
   for (size_t i = 0; i < made.stages.size(); ++i) {
-    Picoseconds end{0};
-    for (const pipeline::Span& span : timeline.stages[i]) {
-      end = std::max(end, span.end);
-    }
+    const Picoseconds end = pipeline::FindStageEnd(made.problem, timeline, i);
     step = std::max(step, end + made.stages[i].work.update);
   }
   return step + made.shared;

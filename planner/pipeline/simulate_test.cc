@@ -161,6 +161,19 @@ TEST(SimulateTest, WithoutOverlapTheStagesTakePart) {
             (Times{{13, 23}, {26, 36}, {40, 50}, {50, 60}}));
   EXPECT_EQ(times(timeline.forward_links[0]), (Times{{10, 13}, {23, 26}}));
   EXPECT_EQ(times(timeline.backward_links[0]), (Times{{36, 40}, {60, 64}}));
+  EXPECT_EQ(FindStageEnd(problem, timeline, 0), Picoseconds(74));
+  EXPECT_EQ(FindStageEnd(problem, timeline, 1), Picoseconds(64));
+}
+
+TEST(SimulateTest, WithOverlapAStageEndsWithItsLastPass) {
+  const PipelineProblem problem =
+      MakeEqualStages(2, 2, {Picoseconds(10), Picoseconds(5), Picoseconds(5)},
+                      {Picoseconds(3), Picoseconds(4)}, true);
+  const Timeline timeline = Simulated(problem, Schedule::k1F1B);
+  for (size_t stage = 0; stage < 2; ++stage) {
+    EXPECT_EQ(FindStageEnd(problem, timeline, stage),
+              timeline.stages[stage].back().end);
+  }
 }
 
 TEST(SimulateTest, OrdersThatAreNone) {

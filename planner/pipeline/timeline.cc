@@ -1,5 +1,7 @@
 #include "planner/pipeline/timeline.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::pipeline {
@@ -35,6 +37,17 @@ Picoseconds FindTime(const Stage& stage, OperationKind kind) {
       return stage.backward_weight;
   }
   return Picoseconds(0);
+}
+
+Picoseconds FindStageEnd(const PipelineProblem& problem,
+                         const Timeline& timeline, size_t stage) {
+  Picoseconds end{0};
+  for (const Span& span : timeline.stages[stage]) end = std::max(end, span.end);
+  if (problem.overlap || stage == 0) return end;
+  for (const Delivery& sent : timeline.backward_links[stage - 1]) {
+    end = std::max(end, sent.end);
+  }
+  return end;
 }
 
 double ComputeBubble(const Timeline& timeline) {

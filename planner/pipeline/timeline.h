@@ -7,6 +7,7 @@
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_TIMELINE_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_TIMELINE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -51,6 +52,11 @@ struct Timeline {
   std::vector<std::vector<Delivery>> backward_links;
   Picoseconds step{0};
 };
+
+// When a stage has done its passes and computes again. A stage that may not
+// compute while it sends has sent its last gradient by then, too.
+Picoseconds FindStageEnd(const PipelineProblem& problem,
+                         const Timeline& timeline, size_t stage);
 
 // The part of all stages' time in which they compute nothing; 0 for a step of
 // no time.
