@@ -7,6 +7,17 @@
 #include "absl/strings/str_join.h"
 
 namespace meshwright::stages {
+namespace {
+
+constexpr int64_t kMaxEqualParts = 16;
+
+// A power of two, or one of a few equal parts of the cluster.
+bool IsEvenPart(int64_t rows, const Cluster& cluster) {
+  return (rows & (rows - 1)) == 0 ||
+         (cluster.rows % rows == 0 && cluster.rows / rows <= kMaxEqualParts);
+}
+
+}  // namespace
 
 absl::StatusOr<Cluster> ParseCluster(const std::vector<int64_t>& mesh) {
   if (mesh.empty() || mesh.size() > 2) {
@@ -31,8 +42,11 @@ std::vector<space::Mesh> ListStageMeshes(const Cluster& cluster) {
   for (int64_t size = 1; size <= cluster.columns; size *= 2) {
     meshes.push_back({1, size});
   }
+  const int64_t all = static_cast<int64_t>(meshes.size()) + cluster.rows - 1;
   for (int64_t rows = 2; rows <= cluster.rows; ++rows) {
-    meshes.push_back({rows, cluster.columns});
+    if (all <= pipeline::kMaxMeshes || IsEvenPart(rows, cluster)) {
+      meshes.push_back({rows, cluster.columns});
+    }
   }
   return meshes;
 }

@@ -36,7 +36,9 @@ struct Cluster {
 // {8} is one row of eight.
 absl::StatusOr<Cluster> ParseCluster(const std::vector<int64_t>& mesh);
 
-// By number of devices; the last one is the cluster.
+// By number of devices; the last one is the cluster. At most
+// pipeline::kMaxMeshes: of more rows than that, stages have a power of two or
+// one of up to 16 equal parts.
 std::vector<space::Mesh> ListStageMeshes(const Cluster& cluster);
 
 // "1x4".

@@ -22,6 +22,21 @@ TEST(ClusterTest, MeshesArePartsOfARowOrWholeRows) {
   EXPECT_EQ(ListStageMeshes({1, 1}).size(), 1u);
 }
 
+TEST(ClusterTest, OfManyRowsStagesHaveEvenParts) {
+  EXPECT_EQ(ListStageMeshes({61, 8}).size(), 64u);
+  std::vector<std::string> names;
+  for (const space::Mesh& mesh : ListStageMeshes({62, 8})) {
+    names.push_back(NameMesh(mesh));
+  }
+  EXPECT_THAT(names, ElementsAre("1x1", "1x2", "1x4", "1x8", "2x8", "4x8",
+                                 "8x8", "16x8", "31x8", "32x8", "62x8"));
+  for (const int64_t rows : {64, 100, 2520, 4096}) {
+    const std::vector<space::Mesh> meshes = ListStageMeshes({rows, 1});
+    EXPECT_LE(meshes.size(), static_cast<size_t>(pipeline::kMaxMeshes));
+    EXPECT_EQ(meshes.back(), (space::Mesh{rows, 1}));
+  }
+}
+
 TEST(ClusterTest, OneAxisIsOneRow) {
   const auto row = ParseCluster({8});
   ASSERT_TRUE(row.ok());

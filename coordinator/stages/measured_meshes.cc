@@ -7,6 +7,8 @@
 #include "base/status_macros.h"
 #include "coordinator/jobs/suspension.h"
 #include "coordinator/problem/memory_limit.h"
+#include "planner/pipeline/choose_stages.h"
+#include "planner/pipeline/partition.h"
 #include "profiledb/store/away.h"
 
 namespace meshwright::stages {
@@ -71,6 +73,18 @@ absl::StatusOr<Bandwidths> ParseBandwidths(const v1::StageRequest& request,
   return read;
 }
 
+// What the search for a partition would refuse after all measurements.
+absl::Status CheckSize(const StageTerms& terms,
+                       const std::vector<space::Mesh>& meshes, size_t cuts) {
+  const pipeline::PartitionProblem outline =
+      OutlinePartition(terms, meshes, cuts);
+  for (const pipeline::Schedule kind :
+       pipeline::ListMemoryKinds(outline, terms.schedule)) {
+    RETURN_IF_ERROR(pipeline::CheckPartition(outline, kind));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<StageTerms> ParseStageTerms(
@@ -116,6 +130,24 @@ absl::StatusOr<v1::PlanRequest> UseClusterMesh(const v1::PlanRequest& request) {
   return made;
 }
 
+pipeline::PartitionProblem OutlinePartition(
+    const StageTerms& terms, const std::vector<space::Mesh>& meshes,
+    size_t cuts) {
+  pipeline::PartitionProblem problem;
+  for (const space::Mesh& mesh : meshes) {
+    problem.meshes.push_back({NameMesh(mesh), space::CountDevices(mesh)});
+  }
+  problem.devices = terms.cluster.Devices();
+  problem.micro_batches = terms.micro_batches;
+  problem.overlap = terms.overlap;
+  problem.memory_limit_bytes = terms.memory_limit_bytes;
+  problem.boundaries.resize(cuts);
+  problem.stage_costs = [](const pipeline::StageOnMesh&, int) {
+    return std::optional<pipeline::Stage>();
+  };
+  return problem;
+}
+
 absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const v1::PlanRequest& request,
     const planning::PlanDependencies& dependencies,
@@ -129,7 +161,9 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
   made->passes = FindPasses(analysis);
   made->cuts = FindCuts(analysis, made->passes, terms.own_micro_batches);
   made->shared = FindShared(analysis, made->passes);
-  for (const space::Mesh& mesh : ListStageMeshes(terms.cluster)) {
+  const std::vector<space::Mesh> meshes = ListStageMeshes(terms.cluster);
+  RETURN_IF_ERROR(CheckSize(terms, meshes, made->cuts.size()));
+  for (const space::Mesh& mesh : meshes) {
     const bool is_cluster = mesh == analysis.mesh;
     const auto here = is_cluster ? absl::StatusOr<segmenter::Analysis>(analysis)
                                  : segmenter::OnMesh(analysis, mesh);

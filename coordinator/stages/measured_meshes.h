@@ -6,8 +6,9 @@
 // not by stage. The rows of a stage serve every other stage on such a mesh. A
 // mesh on which the request's rules leave a block nothing, or on which nothing
 // could be measured, is left out with a note. The cluster's must work.
-// Errors: kInvalidArgument for a request that asks for what cannot be; those of
-// planning::MeasureStep.
+// Errors: kInvalidArgument and kOutOfRange for a request that asks for what
+// cannot be, or for a larger partition than is searched, before anything is
+// measured; those of planning::MeasureStep.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_
 
@@ -25,6 +26,7 @@
 #include "coordinator/stages/pass_time_split.h"
 #include "coordinator/stages/passes.h"
 #include "coordinator/stages/stage_search.h"
+#include "planner/pipeline/partition_problem.h"
 #include "planner/pipeline/pipeline_problem.h"
 
 namespace meshwright::stages {
@@ -47,6 +49,12 @@ absl::StatusOr<StageTerms> ParseStageTerms(const v1::PlanRequest& request,
 
 // The cluster as a mesh of two axes.
 absl::StatusOr<v1::PlanRequest> UseClusterMesh(const v1::PlanRequest& request);
+
+// The partition of the segments between so many cuts, all of whose stages and
+// boundaries cost nothing yet: no stage can run.
+pipeline::PartitionProblem OutlinePartition(
+    const StageTerms& terms, const std::vector<space::Mesh>& meshes,
+    size_t cuts);
 
 struct MeasuredMesh {
   planning::MeasuredStep step;

@@ -74,15 +74,11 @@ class PartitionSearcher {
 
  private:
   void MakeProblem() {
+    std::vector<space::Mesh> meshes;
     for (const auto& mesh : step_.meshes) {
-      const space::Mesh& shape = mesh->step.space.context.mesh;
-      problem_.meshes.push_back({NameMesh(shape), space::CountDevices(shape)});
+      meshes.push_back(mesh->step.space.context.mesh);
     }
-    problem_.devices = terms_.cluster.Devices();
-    problem_.micro_batches = terms_.micro_batches;
-    problem_.overlap = terms_.overlap;
-    problem_.memory_limit_bytes = terms_.memory_limit_bytes;
-    problem_.boundaries.resize(step_.cuts.size());
+    problem_ = OutlinePartition(terms_, meshes, step_.cuts.size());
     closed_.resize(step_.cuts.size());
     for (size_t cut = 0; cut < step_.cuts.size(); ++cut) {
       SetBoundary(cut,

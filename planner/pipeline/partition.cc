@@ -143,18 +143,24 @@ class Search {
 
 }  // namespace
 
-absl::StatusOr<PartitionAnswer> PartitionStages(
-    const PartitionProblem& problem, Schedule schedule,
-    const base::Deadline& deadline) {
-  const auto begin = std::chrono::steady_clock::now();
+absl::Status CheckPartition(const PartitionProblem& problem,
+                            Schedule schedule) {
   RETURN_IF_ERROR(Validate(problem));
-  PartitionTable table(problem, schedule);
-  if (table.Size() > kMaxEntries) {
+  if (PartitionTable(problem, schedule).Size() > kMaxEntries) {
     return absl::OutOfRangeError(
         "segments, devices and the stages that the schedule distinguishes "
         "make too large a table; join segments, or give meshes of more "
         "devices");
   }
+  return {};
+}
+
+absl::StatusOr<PartitionAnswer> PartitionStages(
+    const PartitionProblem& problem, Schedule schedule,
+    const base::Deadline& deadline) {
+  const auto begin = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(CheckPartition(problem, schedule));
+  PartitionTable table(problem, schedule);
   PartitionAnswer answer;
   RETURN_IF_ERROR(table.Fill());
   RETURN_IF_ERROR(Search(problem, schedule, table, deadline, answer).Run());

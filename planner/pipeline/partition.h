@@ -39,6 +39,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/deadline.h"
 #include "planner/pipeline/partition_problem.h"
@@ -56,6 +57,9 @@ struct PartitionAnswer {
 
   bool Optimal() const { return partition.has_value() && step == lower_bound; }
 };
+
+// Whether PartitionStages takes a problem of that size; asks for no costs.
+absl::Status CheckPartition(const PartitionProblem& problem, Schedule schedule);
 
 absl::StatusOr<PartitionAnswer> PartitionStages(
     const PartitionProblem& problem, Schedule schedule,

@@ -39,6 +39,34 @@ Picoseconds StepByFormula(const PipelineProblem& stages) {
 
 using ::testing::HasSubstr;
 
+// 1,024 segments whose costs nobody may ask for.
+PartitionProblem MakeUnknownCosts() {
+  PartitionProblem problem;
+  problem.meshes.push_back({"1x1", 1});
+  problem.devices = 8;
+  problem.micro_batches = 16;
+  problem.boundaries.resize(1023);
+  problem.stage_costs = [](const StageOnMesh&, int) {
+    ADD_FAILURE() << "a cost is asked for";
+    return std::optional<Stage>();
+  };
+  return problem;
+}
+
+TEST(CheckPartitionTest, SaysWhatIsTooLargeWithoutCosts) {
+  PartitionProblem problem = MakeUnknownCosts();
+  const auto check = [&] { return CheckPartition(problem, Schedule::kGpipe); };
+  EXPECT_TRUE(check().ok()) << check();
+  problem.micro_batches = 4096;
+  EXPECT_THAT(std::string(check().message()),
+              HasSubstr("micro_batches is 4096; with 1024 segments at most"));
+  problem.micro_batches = 16;
+  problem.meshes.resize(65, {"1x1", 1});
+  EXPECT_THAT(std::string(check().message()), HasSubstr("65 entries"));
+  problem.meshes.resize(64);
+  EXPECT_EQ(check().code(), absl::StatusCode::kOutOfRange);
+}
+
 PartitionAnswer Answered(const PartitionProblem& problem, Schedule schedule) {
   const auto answer = PartitionStages(problem, schedule);
   EXPECT_TRUE(answer.ok()) << answer.status();
