@@ -36,6 +36,7 @@ v1::Plan SomePlan(double second_layer_seconds, const std::string& describe) {
   plan.mutable_predicted()->add_interval_seconds(step + 0.0009);
   for (const char* name : {"wq", "wk", "wv", "wo"}) {
     v1::PlanArgument& argument = *plan.add_arguments();
+    argument.set_index(plan.arguments_size() - 1);
     argument.set_name(name);
     argument.set_role("parameter");
     argument.set_sharding(describe == "rows" ? "[-,-]" : "[-,1]");

@@ -179,6 +179,37 @@ TEST(StagesDifferenceTest, OneMeshAgainstStages) {
               HasSubstr("schedule  one mesh  ->  1f1b of 4"));
 }
 
+void AddOutput(int index, const char* sharding,
+               google::protobuf::RepeatedPtrField<v1::PlanArgument>* outputs) {
+  v1::PlanArgument& output = *outputs->Add();
+  output.set_index(index);
+  output.set_sharding(sharding);
+}
+
+// No segment makes the second output, such as a step count.
+TEST(StagesDifferenceTest, OutputsAreJoinedByTheirNumbers) {
+  v1::Plan staged = TwoStages();
+  v1::Plan one = staged;
+  for (const char* describe : {"rows", "columns"}) {
+    one.add_segments()->set_describe(describe);
+  }
+  one.clear_stages();
+  one.clear_boundaries();
+  one.clear_pipeline();
+  AddOutput(0, "[-]", one.mutable_outputs());
+  AddOutput(1, "[]", one.mutable_outputs());
+  AddOutput(2, "[-]", one.mutable_outputs());
+  AddOutput(0, "[-]", staged.mutable_stages(1)->mutable_outputs());
+  AddOutput(2, "[-]", staged.mutable_stages(1)->mutable_outputs());
+  const v1::PlanDifference difference = ComparePlans(one, staged);
+  EXPECT_EQ(difference.reason(), "");
+  ASSERT_EQ(difference.outputs_size(), 1);
+  EXPECT_EQ(difference.outputs(0).a(), "[-]");
+  EXPECT_EQ(difference.outputs(0).b(), "[-] on 1x1, stage 2");
+  EXPECT_THAT(difference.outputs(0).names(), testing::ElementsAre("0", "2"));
+  EXPECT_EQ(ComparePlans(staged, one).outputs_size(), 1);
+}
+
 TEST(StagesTextTest, APlanWithoutStagesSaysNothingOfThem) {
   v1::Plan plan;
   plan.set_feasible(true);

@@ -133,15 +133,18 @@ void CompareSegments(const v1::Plan& a, const v1::Plan& b,
 
 using ArgumentChanges = google::protobuf::RepeatedPtrField<v1::ArgumentChange>;
 
+// Stages leave out what no segment of theirs reads or makes.
 void CompareArguments(const Arguments& a, const Arguments& b,
                       ArgumentChanges& listed) {
   using Key = std::tuple<std::string, std::string, std::string>;
   std::map<Key, std::vector<std::string>> changes;
-  for (int i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (a[i].sharding() == b[i].sharding()) continue;
-    const std::string number = absl::StrCat(a[i].index());
-    changes[Key(a[i].role(), a[i].sharding(), b[i].sharding())].push_back(
-        a[i].name().empty() ? number : a[i].name());
+  std::map<int, std::string> shardings;  // of b, by index
+  for (const v1::PlanArgument& it : b) shardings[it.index()] = it.sharding();
+  for (const v1::PlanArgument& it : a) {
+    const auto to = shardings.find(it.index());
+    if (to == shardings.end() || it.sharding() == to->second) continue;
+    changes[Key(it.role(), it.sharding(), to->second)].push_back(
+        it.name().empty() ? absl::StrCat(it.index()) : it.name());
   }
   for (const auto& [key, names] : changes) {
     v1::ArgumentChange& change = *listed.Add();
