@@ -19,9 +19,11 @@ struct Group {
   base::Link link;  // of all its axes
 };
 
-// Every set of axes whose devices make a group of the size.
+// Every set of axes whose devices make a group of the size. Where none does, a
+// group is part of the smallest sets that are larger, on either mesh alike.
 std::vector<Group> ListGroups(int64_t size, const Rescaling& it,
                               const base::Links& links) {
+  if (size <= 1) return {};
   std::vector<size_t> axes;  // at most twelve have two devices or more
   for (size_t axis = 0; axis < it.from.size(); ++axis) {
     if (it.from[axis] > 1) axes.push_back(axis);
@@ -35,7 +37,14 @@ std::vector<Group> ListGroups(int64_t size, const Rescaling& it,
       group.after *= it.to[axes[i]];
       group.link = base::TakeSlowest(group.link, links[axes[i]]);
     }
-    if (group.before == size) groups.push_back(group);
+    if (group.before < size) continue;
+    if (!groups.empty() && group.before > groups[0].before) continue;
+    if (!groups.empty() && group.before < groups[0].before) groups.clear();
+    groups.push_back(group);
+  }
+  for (Group& group : groups) {
+    group.after = std::max<int64_t>(1, group.after * size / group.before);
+    group.before = size;
   }
   return groups;
 }

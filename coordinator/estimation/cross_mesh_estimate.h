@@ -10,7 +10,8 @@
 //   An estimate may be off by the noise of the measurement (noise_interval.h),
 // scaled alike, and by kScalingUncertainty of what the scaling changed.
 // The axes of a collective follow from the size of its groups; of several
-// candidates the most expensive counts.
+// candidates the most expensive counts. A group that no axes make is a part of
+// the smallest larger one.
 // In → Out: the measured row, work and mesh of both → a row with
 // estimate_error_ns. The meshes have equally many axes, and none of one device
 // where the other has more.

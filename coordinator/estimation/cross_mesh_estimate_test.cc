@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "coordinator/ir/load/load.h"
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -125,6 +127,31 @@ TEST(EstimateAcrossMeshesTest, OfSeveralAxesTheMostExpensiveCounts) {
   };
   EXPECT_EQ(ns(2), 1 * 200 * 5);
   EXPECT_EQ(ns(4), 3 * 100 * 5);
+}
+
+// Two of eight devices, and four of the sixteen that these become.
+TEST(EstimateAcrossMeshesTest, AGroupMayBePartOfAnAxis) {
+  const auto ns = [](int64_t group, int64_t devices,
+                     const std::optional<base::Links>& links) {
+    return EstimateAcrossMeshes(Row("all-gather", 400, group), kWhole, kWhole,
+                                {{8}, {devices}, links})
+        .communication_ns();
+  };
+  const base::Links link = {{0, 1e-9}};
+  EXPECT_EQ(ns(2, 8, link), 1 * 200);
+  EXPECT_EQ(ns(2, 16, link), 3 * 100);
+  EXPECT_EQ(ns(2, 16, std::nullopt), 300'000);
+  EXPECT_EQ(ns(2, 1, link), 0);
+  EXPECT_EQ(ns(1, 16, link), 0);
+}
+
+// Groups of two lie in rows or in columns of four.
+TEST(AddLinkTimesTest, APartOfTheSlowerAxisCounts) {
+  v1::ProfileResult row;
+  row.set_outcome(v1::MEASURED);
+  *row.mutable_measurement() = Row("all-gather", 400, 2);
+  AddLinkTimes({4, 4}, base::Links{{0, 1e-9}, {0, 5e-9}}, row);
+  EXPECT_EQ(row.measurement().communication_ns(), 1 * 200 * 5);
 }
 
 TEST(EstimateAcrossMeshesTest, TheSpreadOfWhatWasMeasuredIsKept) {
