@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,10 @@ class Measurer {
   // When the plan at hand was asked for; nothing where no plan is at hand, or
   // nobody knows.
   virtual std::optional<absl::Time> PlanBegan() const { return std::nullopt; }
+
+  // Asks whoever makes the plan at hand to stop; without a state where nobody
+  // can.
+  virtual std::stop_token StopToken() const { return {}; }
 
   // The plan at hand is made from the store's rows of these keys. Called by the
   // thread that makes it.

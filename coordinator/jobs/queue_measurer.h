@@ -42,6 +42,8 @@ class QueueMeasurer : public Measurer {
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
 
+  std::stop_token StopToken() const override { return stop_; }
+
   using OnCompared = std::function<void(const v1::RunnerEvent::Compared&)>;
   // The same for a request with a sequence, on one worker. Where that is lost,
   // another runs it from its beginning; of what is compared, the last counts.

@@ -107,8 +107,10 @@ v1::Plan BeginMeasuredPlan(const v1::PlanRequest& request,
 }  // namespace
 
 absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
-                                    const MeasuredStep& step) {
-  ASSIGN_OR_RETURN(WithinMemory found, SearchWithinMemory(step.measured));
+                                    const MeasuredStep& step,
+                                    const search::Options& options) {
+  ASSIGN_OR_RETURN(WithinMemory found,
+                   SearchWithinMemory(step.measured, options));
   search::Answer& answer = found.answer;
   v1::Plan plan = BeginMeasuredPlan(request, step);
   plan.set_feasible(answer.plan.has_value());
@@ -119,9 +121,9 @@ absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
     }
     return plan;
   }
-  ASSIGN_OR_RETURN(
-      answer.lower_bound,
-      BoundWithNotReached(step, found.sum_limit_bytes, answer.lower_bound));
+  ASSIGN_OR_RETURN(answer.lower_bound,
+                   BoundWithNotReached(step, found.sum_limit_bytes,
+                                       answer.lower_bound, options));
   plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
   const search::Plan fastest = *answer.plan;
   // Errors of estimates are correlated: ties are not known.

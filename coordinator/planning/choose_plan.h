@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/planning/measured_step.h"
+#include "planner/search/search.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::planning {
@@ -15,8 +16,10 @@ namespace meshwright::planning {
 // A tie may cost this share of the fastest plan's time.
 inline constexpr double kMaxTieLoss = 0.01;
 
+// `options`: of the searches.
 absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
-                                    const MeasuredStep& step);
+                                    const MeasuredStep& step,
+                                    const search::Options& options = {});
 
 }  // namespace meshwright::planning
 

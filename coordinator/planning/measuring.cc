@@ -14,6 +14,13 @@
 
 namespace meshwright::planning {
 
+absl::Status CheckWanted(const PlanDependencies& dependencies) {
+  if (!dependencies.measurer->StopToken().stop_requested()) {
+    return absl::OkStatus();
+  }
+  return absl::CancelledError("the plan was stopped during its search");
+}
+
 Measuring::Measuring(const PlanDependencies& dependencies,
                      const v1::DeviceSpec& device,
                      const space::KeyContext& context,

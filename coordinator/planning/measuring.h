@@ -35,6 +35,10 @@ struct PlanDependencies {
   jobs::Measurer* measurer = nullptr;
 };
 
+// kCancelled once the plan at hand is to stop. A search that ends early has an
+// answer, which is no plan's.
+absl::Status CheckWanted(const PlanDependencies& dependencies);
+
 // Measurements of a key that lie further apart than this share of its time are
 // not believed, however good each is.
 inline constexpr double kMaxSpread = 0.1;

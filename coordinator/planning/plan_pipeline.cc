@@ -321,18 +321,22 @@ absl::StatusOr<v1::Plan> ChooseSteadyPlan(
     const jobs::ProgressFunction& progress, MeasuredStep& step) {
   const v1::DeviceSpec device =
       MakeDeviceSpec(request, step.space.context.mesh);
+  const search::Options options = {
+      .deadline = {.stop = dependencies.measurer->StopToken()}};
   for (int round = 0;; ++round) {
-    ASSIGN_OR_RETURN(v1::Plan plan, ChoosePlan(request, step));
+    absl::StatusOr<v1::Plan> plan = ChoosePlan(request, step, options);
+    RETURN_IF_ERROR(CheckWanted(dependencies));
+    RETURN_IF_ERROR(plan.status());
     bool changed = false;
     if (round < kMaxRemeasuringRounds) {
-      ASSIGN_OR_RETURN(changed,
-                       RemeasureNoisy(request, plan, /*with_rivals=*/round == 0,
-                                      device, dependencies, progress, step));
+      ASSIGN_OR_RETURN(
+          changed, RemeasureNoisy(request, *plan, /*with_rivals=*/round == 0,
+                                  device, dependencies, progress, step));
     }
     if (changed) continue;
-    AddQuality(ListUsedPrograms(plan, step), step, plan);
-    AddAnchors(step.time_base, *plan.mutable_anchors());
-    AddProgramTimes(step, plan);
+    AddQuality(ListUsedPrograms(*plan, step), step, *plan);
+    AddAnchors(step.time_base, *plan->mutable_anchors());
+    AddProgramTimes(step, *plan);
     return plan;
   }
 }

@@ -14,7 +14,8 @@
 // (selection.h). On request everything is measured.
 // Threads: one request per call; the store and the measurer may be shared.
 // Errors: kInvalidArgument for a bad module, mesh or limit; kUnavailable where
-// nothing could be measured; those of the store and of search::Solve.
+// nothing could be measured; kCancelled once the plan is to stop; those of the
+// store and of search::Solve.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_PLAN_PIPELINE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_PLAN_PIPELINE_H_
 

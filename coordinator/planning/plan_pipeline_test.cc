@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stop_token>
 #include <string>
 
 #include "coordinator/estimation/time_base.h"
@@ -70,6 +71,16 @@ TEST_F(PlanPipelineTest, TheSamePlanAgainMeasuresNothing) {
   ASSERT_TRUE(deeper.ok()) << deeper.status();
   EXPECT_EQ(measurer_.programs, measured);
   EXPECT_EQ(deeper->segments_size(), first->segments_size() + 2);
+}
+
+// Nothing is left to measure, so that only the search can notice.
+TEST_F(PlanPipelineTest, AStopEndsTheSearch) {
+  const v1::PlanRequest request = Request("llama_tiny");
+  ASSERT_TRUE(Plan(request).ok());
+  std::stop_source source;
+  measurer_.stop = source.get_token();
+  source.request_stop();
+  EXPECT_EQ(Plan(request).status().code(), absl::StatusCode::kCancelled);
 }
 
 TEST_F(PlanPipelineTest, GoesOnWithoutWhatFailsAndSaysSo) {

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/selection/choice_programs.h"
-#include "planner/search/search.h"
 
 namespace meshwright::planning {
 namespace {
@@ -80,13 +79,14 @@ void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
 
 absl::StatusOr<problem::Picoseconds> BoundWithNotReached(
     const MeasuredStep& step, std::optional<int64_t> sum_limit_bytes,
-    problem::Picoseconds bound) {
+    problem::Picoseconds bound, const search::Options& options) {
   if (step.low_ends.empty()) return bound;
   ASSIGN_OR_RETURN(
       const formulation::MeasuredProblem wider,
       formulation::BuildProblem(step.analysis, step.space, step.results,
                                 sum_limit_bytes, step.low_ends));
-  const absl::StatusOr<search::Answer> answer = search::Solve(wider.problem);
+  const absl::StatusOr<search::Answer> answer =
+      search::Solve(wider.problem, options);
   // The plan stands, with a bound that says nothing.
   if (absl::IsResourceExhausted(answer.status())) {
     return problem::Picoseconds(0);

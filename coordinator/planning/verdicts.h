@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/planning/measured_step.h"
 #include "coordinator/selection/selection.h"
+#include "planner/search/search.h"
 
 namespace meshwright::planning {
 
@@ -30,7 +31,7 @@ void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step);
 // 0 where that search ends without an answer.
 absl::StatusOr<problem::Picoseconds> BoundWithNotReached(
     const MeasuredStep& step, std::optional<int64_t> sum_limit_bytes,
-    problem::Picoseconds bound);
+    problem::Picoseconds bound, const search::Options& options);
 
 }  // namespace meshwright::planning
 

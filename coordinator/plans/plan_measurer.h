@@ -84,6 +84,8 @@ class PlanMeasurer : public jobs::Measurer {
     return absl::FromUnixNanos(record_.submitted_unix_ns());
   }
 
+  std::stop_token StopToken() const override { return stop_; }
+
   void NoteRows(absl::Span<const std::string> keys) override {
     rows_.insert(keys.begin(), keys.end());
   }

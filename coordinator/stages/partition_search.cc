@@ -48,20 +48,23 @@ class PartitionSearcher {
       is_new = false;
       for (const Schedule kind :
            pipeline::ListMemoryKinds(problem_, terms_.schedule)) {
-        ASSIGN_OR_RETURN(const pipeline::PartitionAnswer cut,
-                         pipeline::PartitionStages(problem_, kind));
+        const absl::StatusOr<pipeline::PartitionAnswer> cut =
+            pipeline::PartitionStages(
+                problem_, kind, {.stop = dependencies_.measurer->StopToken()});
         RETURN_IF_ERROR(failure_);
-        if (!cut.partition.has_value()) {
-          if (cut.min_bytes.has_value()) {
+        RETURN_IF_ERROR(planning::CheckWanted(dependencies_));
+        RETURN_IF_ERROR(cut.status());
+        if (!cut->partition.has_value()) {
+          if (cut->min_bytes.has_value()) {
             answer.min_bytes = std::min(
-                answer.min_bytes.value_or(*cut.min_bytes), *cut.min_bytes);
+                answer.min_bytes.value_or(*cut->min_bytes), *cut->min_bytes);
           }
           continue;
         }
-        if (!seen_.insert(HeldBy(*cut.partition, kind)).second) continue;
+        if (!seen_.insert(HeldBy(*cut->partition, kind)).second) continue;
         is_new = true;
         ASSIGN_OR_RETURN(std::optional<ChosenPartition> made,
-                         Build(*cut.partition, kind));
+                         Build(*cut->partition, kind));
         if (made.has_value() &&
             (!answer.chosen.has_value() ||
              made->chosen.step < answer.chosen->chosen.step)) {
@@ -105,6 +108,7 @@ class PartitionSearcher {
   }
 
   std::optional<Stage> GetCost(const StageOnMesh& stage, int held) {
+    if (failure_.ok()) failure_ = planning::CheckWanted(dependencies_);
     if (!failure_.ok() || !MayCut(stage.first) || !MayCut(stage.end)) {
       return std::nullopt;
     }
@@ -214,6 +218,7 @@ class PartitionSearcher {
 
   absl::Status PlanBoundaries(ChosenPartition& made) {
     for (size_t i = 0; i + 1 < made.stages.size(); ++i) {
+      RETURN_IF_ERROR(planning::CheckWanted(dependencies_));
       const auto side = [&](const ChosenStage& stage) {
         return StageSide{&step_.meshes[stage.place.mesh]->step, stage.first(),
                          stage.end(), &stage.run.choice, &stage.devices};

@@ -15,7 +15,8 @@
 //
 // In the partition a stage's update counts to every micro-batch by its share,
 // so that all of a stage's work is in its time. Units: picoseconds; bytes per
-// device. Errors: those of the store, the measurer and the planners.
+// device. Errors: those of the store, the measurer and the planners; kCancelled
+// once the plan is to stop.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PARTITION_SEARCH_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_PARTITION_SEARCH_H_
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stop_token>
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/estimation/time_base.h"
@@ -200,6 +201,17 @@ TEST_F(StagedPlanTest, TheSamePlanAgainMeasuresNothing) {
                     {&store_, &measurer_}, [](const v1::PlanProgress&) {});
   ASSERT_TRUE(deeper.ok()) << deeper.status();
   EXPECT_EQ(measurer_.programs, measured);
+}
+
+// Nothing is left to measure, so that only the search can notice.
+TEST_F(StagedPlanTest, AStopEndsTheSearch) {
+  const v1::PlanRequest request = Request("gpt2_2l", {1, 2});
+  ASSERT_TRUE(Plan(request).ok());
+  std::stop_source source;
+  measurer_.stop = source.get_token();
+  ASSERT_TRUE(Plan(request).ok());
+  source.request_stop();
+  EXPECT_EQ(Plan(request).status().code(), absl::StatusCode::kCancelled);
 }
 
 TEST_F(StagedPlanTest, ALoopOverMicroBatchesSaysHowMany) {

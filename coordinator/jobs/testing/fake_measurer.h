@@ -16,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class FakeMeasurer : public jobs::Measurer {
   absl::Status Measure(const v1::RunnerRequest& request,
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
+
+  std::stop_token StopToken() const override { return stop; }
 
   // Their rows, by key.
   absl::StatusOr<store::Results> MeasureAll(
@@ -53,6 +56,7 @@ class FakeMeasurer : public jobs::Measurer {
   std::set<int> fails;       // which ones, counted from 1
   v1::Outcome fail_as = v1::COMPILE_FAILED;
   std::optional<int> stops_after;  // how many, as one that is interrupted
+  std::stop_token stop;            // of the plan at hand
 
  private:
   void FillMeasurement(const v1::Program& program, v1::Measurement* row) const;
