@@ -101,6 +101,21 @@ def _container_faults(container: dict, pod: dict) -> Iterator[str]:
         yield "it is killed while it drains"
 
 
+def _backup_faults(container: dict, pod: dict) -> Iterator[str]:
+    """A backup is a copy of the store in TMPDIR. An emptyDir that outgrows its
+    limit ends the pod."""
+    if not any(it.startswith("--store=") for it in container.get("args", ())):
+        return
+    folder = environment(container).get("TMPDIR", "/tmp")
+    mounted = {mount["name"] for mount in container.get("volumeMounts", ())
+               if f"{folder}/".startswith(mount["mountPath"] + "/")}
+    if not mounted:
+        yield f"its TMPDIR {folder} is on no volume"
+    for volume in pod.get("volumes", ()):
+        if volume["name"] in mounted and "emptyDir" in volume:
+            yield f"a backup of its store outgrows {folder}"
+
+
 def _volume_faults(thing: dict, pod: dict) -> Iterator[str]:
     volumes = {it["name"]: it for it in pod.get("volumes", ())}
     claims = {it["metadata"]["name"]
@@ -143,6 +158,7 @@ def _pod_faults(thing: dict, version: str,
     for container in pod["containers"]:
         yield from _image_faults(container, version)
         yield from _container_faults(container, pod)
+        yield from _backup_faults(container, pod)
 
 
 class Pods:

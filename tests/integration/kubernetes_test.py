@@ -154,6 +154,10 @@ def _pod(objects: list[dict]) -> dict:
     return pod_template(find(objects, "DaemonSet", "worker"))["spec"]
 
 
+def _drop_variable(container: dict, name: str) -> None:
+    container["env"] = [it for it in container["env"] if it["name"] != name]
+
+
 FAULTS = {
     "is not that of": lambda o: _set(
         _container(o), "image", "registry.example/worker:latest"),
@@ -188,6 +192,8 @@ FAULTS = {
         _pod(o)["volumes"][0], "hostPath", {"path": "/"}),
     "has no limit": lambda o: _pod(o)["volumes"][0]["emptyDir"].pop(
         "sizeLimit"),
+    "outgrows /tmp": lambda o: _drop_variable(
+        container_of(o, "StatefulSet", "coordinator"), "TMPDIR"),
     "readable for others": lambda o: _pod(o)["volumes"][-1]["secret"].pop(
         "defaultMode"),
     "mounted and not there": lambda o: _pod(o)["volumes"].pop(),
