@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <system_error>
 #include <utility>
@@ -23,9 +24,17 @@ std::string GpuUsers::Find() {
   const ProcessFamily family = family_();
   // Whose they are cannot be told.
   if (!knows_numbers_ && family.members.size() > 1) return "";
+  std::vector<pid_t> strangers;
   for (const pid_t process : listed) {
-    if (!knows_numbers_) return "a process of the host";
-    if (!family.members.contains(process)) return DescribeProcess(process);
+    if (knows_numbers_ && family.members.contains(process)) continue;
+    strangers.push_back(process);
+  }
+  if (strangers.empty()) return "";
+  // A runner that was listed, and ended before the family was read.
+  const std::vector<pid_t> still = list_();
+  for (const pid_t process : strangers) {
+    if (std::find(still.begin(), still.end(), process) == still.end()) continue;
+    return knows_numbers_ ? DescribeProcess(process) : "a process of the host";
   }
   return "";
 }

@@ -5,7 +5,8 @@
 // started do not count.
 //   NVML numbers processes as the host does. A worker with numbers of its own
 // (a container without the host's) cannot tell its runner from others. It looks
-// at the list only while it has no runner.
+// at the list only while it has no runner. Only a process that is listed before
+// and after the family is read counts: a runner may end in between.
 // Threads: one. Errors: of OpenDeviceUsers, those of Sensors::Open.
 #ifndef MESHWRIGHT_WORKER_DEVICES_DEVICE_USERS_H_
 #define MESHWRIGHT_WORKER_DEVICES_DEVICE_USERS_H_

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <string>
+#include <vector>
 
 namespace meshwright::worker::devices {
 namespace {
@@ -41,6 +43,26 @@ TEST(DeviceUsersTest, WithOtherNumbersTheListCountsWithoutARunner) {
   gpu.family.members = {10, 11};
   gpu.listed = {4711};
   EXPECT_EQ(gpu.Find(/*knows_numbers=*/false), "");
+}
+
+TEST(DeviceUsersTest, ARunnerThatEndsWhileItsFamilyIsReadIsNobody) {
+  for (const bool knows_numbers : {true, false}) {
+    for (const bool is_joined : {false, true}) {
+      std::vector<pid_t> listed = {11};  // the runner
+      if (is_joined) listed.push_back(99999999);
+      GpuUsers users([&] { return listed; },
+                     [&] {
+                       std::erase(listed, 11);
+                       return ProcessFamily{{10}, {}};
+                     },
+                     knows_numbers);
+      const std::string found = users.Find();
+      EXPECT_EQ(found.empty(), !is_joined) << found;
+      if (!is_joined) continue;
+      EXPECT_EQ(found,
+                knows_numbers ? "process 99999999" : "a process of the host");
+    }
+  }
 }
 
 TEST(DeviceUsersTest, ProcessorsAreUsedWhereOthersKeepThemBusy) {
