@@ -48,7 +48,8 @@ void AddListeningFlags(CLI::App& verb, security::Listening* flags,
   verb.add_option("--tls-client-ca", flags->client_ca_file,
                   "CA that every client's certificate must be of, PEM");
   verb.add_option("--tokens", flags->token_file,
-                  "token file (see meshwright tokens); read again on SIGHUP");
+                  "token file (see meshwright tokens); read again when it "
+                  "changes");
   verb.add_option("--audit", *audit_file,
                   "file for who did what, a JSON object per line (default: "
                   "lines of the log)");

@@ -102,8 +102,8 @@ absl::Status CreateToken(const Context& context,
   *context.err << "token " << token.id << ", roles "
                << security::DescribeRoles(token.roles) << ", expires "
                << FormatExpiry(token)
-               << "; it is shown this once, and counts after a SIGHUP to the "
-                  "coordinator\n";
+               << "; it is shown this once; a coordinator that reads this file "
+                  "takes it up within ten seconds\n";
   if (context.json) {
     nlohmann::ordered_json json = TokenJson(token);
     json["token"] = made.text;
@@ -169,7 +169,8 @@ absl::Status SetQuota(const Context& context, const QuotaFlags& flags) {
       }));
   *context.err << (is_limit ? "set the quota of " : "removed the quota of ")
                << flags.name_space
-               << "; it counts after a SIGHUP to the coordinator\n";
+               << "; a coordinator that reads this file takes that up within "
+                  "ten seconds\n";
   if (context.json) *context.out << QuotaJson(quota).dump() << "\n";
   return absl::OkStatus();
 }
@@ -227,7 +228,8 @@ absl::Status RevokeToken(const Context& context,
         return absl::OkStatus();
       }));
   *context.err << "revoked " << flags.id
-               << "; it counts after a SIGHUP to the coordinator\n";
+               << "; a coordinator that reads this file takes that up within "
+                  "ten seconds\n";
   if (context.json) {
     *context.out << nlohmann::ordered_json{{"id", flags.id}}.dump() << "\n";
   }

@@ -42,8 +42,8 @@ constexpr int kMaxMeasurements = 12;
 constexpr int kMaxComputations = 8;
 static_assert(kMaxMeasurements + kMaxComputations < kMaxCalls);
 
-// Watches ask so often whether their tokens still count; one that was revoked
-// ends when the token file is read again.
+// Watches ask so often whether their tokens still count, and so often the token
+// file is looked at.
 constexpr int kSecondsBetweenChecks = 10;
 
 // Calls `tick` once a second until it is destroyed.
@@ -103,6 +103,8 @@ struct Coordinator::Server {
                 .options = {}}),
         predictions(dependencies.clock, dependencies.figures) {}
 
+  // Takes up a token file that has changed.
+  void FollowTokenFile() const;
   // Leads or follows, as the leadership says; about once a second.
   void FollowLeadership();
   // Workers of a coordinator that does not lead go on elsewhere; those of one
@@ -147,6 +149,13 @@ struct Coordinator::Server {
   std::unique_ptr<metrics::Exporter> exporter;
   std::unique_ptr<dashboard::Dashboard> dashboard;
 };
+
+void Coordinator::Server::FollowTokenFile() const {
+  const absl::Status read = guard->ReloadIfChanged().status();
+  if (read.ok()) return;
+  base::LogWarning("tokens: the file has changed and is wrong, and old tokens ",
+                   "stay in force: ", read.message());
+}
 
 void Coordinator::Server::FollowLeadership() {
   if (leadership == nullptr) return;
@@ -326,6 +335,7 @@ absl::Status Coordinator::Start() {
         server_->FollowLeadership();
         server_->runner.Tick();
         if (++seconds % kSecondsBetweenChecks == 0) {
+          server_->FollowTokenFile();
           server_->runner.feed().NotifyAll();
         }
       });

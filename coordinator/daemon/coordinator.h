@@ -98,9 +98,10 @@ class Coordinator {
   // Listens and, if it leads, takes up unfinished plans. Once per object.
   // Errors: see above.
   absl::Status Start();
-  // Reads the token file again, and checks the certificates, which new
-  // connections take up by themselves (Listening::reload_seconds). Watches
-  // whose tokens do not count any more end. Errors: what is wrong with the
+  // Reads the token file now, which is read within ten seconds after a change
+  // too. Checks the certificates, which new connections take up by themselves
+  // (Listening::reload_seconds). Watches whose tokens do not count any more
+  // end. Errors: what is wrong with the
   // files; old tokens stay in force.
   absl::Status Reload();
   // For calls inside this process (security::Guard::AddLocalToken).

@@ -1,10 +1,14 @@
 #include "coordinator/security/guard.h"
 
+#include <sys/stat.h>
+
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "base/log/log.h"
 #include "base/status_macros.h"
 #include "coordinator/security/rpc_roles.h"
 #include "coordinator/security/token_file.h"
@@ -38,8 +42,30 @@ absl::StatusOr<std::unique_ptr<Guard>> Guard::Open(const Options& options) {
   return guard;
 }
 
+Guard::Stamp Guard::ReadStamp(const std::string& file) {
+  struct stat info = {};
+  if (stat(file.c_str(), &info) != 0) return Stamp();
+  return {info.st_ino, info.st_size, absl::TimeFromTimespec(info.st_mtim)};
+}
+
 absl::Status Guard::Reload() {
   if (options_.token_file.empty()) return absl::OkStatus();
+  base::MutexLock lock(&reading_);
+  return Read(ReadStamp(options_.token_file));
+}
+
+absl::StatusOr<bool> Guard::ReloadIfChanged() {
+  if (options_.token_file.empty()) return false;
+  base::MutexLock lock(&reading_);
+  const Stamp now = ReadStamp(options_.token_file);
+  if (now == stamp_) return false;
+  RETURN_IF_ERROR(Read(now));
+  return true;
+}
+
+absl::Status Guard::Read(const Stamp& stamp) {
+  // A stamp of before the reading: what changes meanwhile is read next time.
+  stamp_ = stamp;
   ASSIGN_OR_RETURN(const AccessFile read, ReadAccessFile(options_.token_file));
   Tokens tokens;
   for (const Token& token : read.tokens) tokens.emplace(token.id, token);
@@ -47,7 +73,13 @@ absl::Status Guard::Reload() {
   for (const Quota& quota : read.quotas) {
     quotas.emplace(quota.name_space, quota);
   }
+  std::vector<std::string> gone;
   base::MutexLock lock(&mutex_);
+  for (const auto& [id, token] : tokens_) {
+    if (!tokens.contains(id)) gone.push_back(id);
+  }
+  base::LogInfo("tokens: ", tokens.size(), " count",
+                gone.empty() ? "" : "; gone are ", absl::StrJoin(gone, ", "));
   tokens_ = std::move(tokens);
   quotas_ = std::move(quotas);
   return absl::OkStatus();

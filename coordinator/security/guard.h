@@ -17,6 +17,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_
 #define MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "coordinator/security/audit_log.h"
@@ -86,7 +88,10 @@ class Guard {
   void RecordAdmitted(const Call& call) const;
 
   // Reads the token file again.
-  absl::Status Reload() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Reload() ABSL_LOCKS_EXCLUDED(reading_, mutex_);
+  // The same if it is another one than was read last, right or wrong; whether
+  // it was read.
+  absl::StatusOr<bool> ReloadIfChanged() ABSL_LOCKS_EXCLUDED(reading_, mutex_);
   // The text of a token with this role, which no file holds and which lives as
   // long as the guard.
   absl::StatusOr<std::string> AddLocalToken(Role role)
@@ -94,12 +99,25 @@ class Guard {
 
  private:
   using Tokens = std::map<std::string, Token>;
+  // Of a file: one that is changed or put in its place has another one.
+  struct Stamp {
+    uint64_t inode = 0;  // all zero: there is no file
+    int64_t bytes = 0;
+    absl::Time changed = absl::UnixEpoch();
+    bool operator==(const Stamp&) const = default;
+  };
 
   explicit Guard(const Options& options) : options_(options) {}
   absl::StatusOr<Caller> CheckToken(const std::string& text) const
       ABSL_LOCKS_EXCLUDED(mutex_);
+  static Stamp ReadStamp(const std::string& file);
+  absl::Status Read(const Stamp& stamp) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reading_)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Options options_;
+  // Held while the file is read, so that the newest reading stays.
+  base::Mutex reading_;
+  Stamp stamp_ ABSL_GUARDED_BY(reading_);
   mutable base::Mutex mutex_;
   Tokens tokens_ ABSL_GUARDED_BY(mutex_);  // by id
   Tokens local_ ABSL_GUARDED_BY(mutex_);

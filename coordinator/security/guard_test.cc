@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
@@ -120,6 +121,54 @@ TEST_F(GuardTest, AReloadTakesUpChangesAndKeepsTheOldWhenTheFileIsWrong) {
   ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
   EXPECT_FALSE(guard->Reload().ok());
   EXPECT_TRUE(guard->Admit(With(kListJobs, first)).ok());
+}
+
+TEST_F(GuardTest, AFileIsReadAgainWhenItIsAnotherOne) {
+  const std::string first = Add({Role::kRead}, absl::Hours(1));
+  const auto guard = Open(path_);
+  const auto look = [&] {
+    const absl::StatusOr<bool> read = guard->ReloadIfChanged();
+    return !read.ok() ? "wrong" : *read ? "read" : "the same";
+  };
+  EXPECT_STREQ(look(), "the same");
+  const std::string second = Add({Role::kRead}, absl::Hours(1));
+  EXPECT_STREQ(look(), "read");
+  EXPECT_TRUE(guard->Admit(With(kListJobs, second)).ok());
+  EXPECT_STREQ(look(), "the same");
+  // One that is wrong is said once.
+  const std::string sound = *base::ReadFile(path_);
+  ASSERT_TRUE(base::WriteFile(path_, "version = ").ok());
+  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  EXPECT_STREQ(look(), "wrong");
+  EXPECT_STREQ(look(), "the same");
+  ASSERT_TRUE(base::WriteFile(path_, sound).ok());
+  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  EXPECT_STREQ(look(), "read");
+  unlink(path_.c_str());
+  EXPECT_STREQ(look(), "wrong");
+  EXPECT_STREQ(look(), "the same");
+  EXPECT_TRUE(guard->Admit(With(kListJobs, first)).ok());
+}
+
+TEST_F(GuardTest, AFileBehindALinkIsFollowed) {  // as a kubelet lends secrets
+  const std::string text = Add({Role::kRead}, absl::Hours(1));
+  const std::string before = path_ + ".before";
+  const std::string after = path_ + ".after";
+  ASSERT_EQ(rename(path_.c_str(), before.c_str()), 0);
+  ASSERT_EQ(symlink(before.c_str(), path_.c_str()), 0);
+  const auto guard = Open(path_);
+  unlink(after.c_str());
+  ASSERT_TRUE(ChangeTokenFile(after, [](std::vector<Token>&) {
+                return absl::OkStatus();
+              }).ok());
+  EXPECT_FALSE(*guard->ReloadIfChanged());
+  unlink(path_.c_str());
+  ASSERT_EQ(symlink(after.c_str(), path_.c_str()), 0);
+  EXPECT_TRUE(*guard->ReloadIfChanged());
+  EXPECT_FALSE(guard->Admit(With(kListJobs, text)).ok());
+  for (const std::string& file : {before, after, after + ".lock"}) {
+    unlink(file.c_str());
+  }
 }
 
 TEST_F(GuardTest, AnOpenCallGoesOnAsLongAsItsTokenCounts) {
