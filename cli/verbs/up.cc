@@ -390,7 +390,11 @@ void SetUpCoordinator(CLI::App& app, Context& context) {
                  "workers to (default: --listen)");
   AddConfigFlags(app, context.out);
   context.run = [&context, flags] {
-    return Serve(context, *flags, std::nullopt);
+    const absl::Status served = Serve(context, *flags, std::nullopt);
+    if (!absl::IsAlreadyExists(served)) return served;
+    // Another process has the port or the store, or the address comes late. It
+    // passes, so that a service manager starts this daemon again.
+    return absl::UnavailableError(served.message());
   };
 }
 

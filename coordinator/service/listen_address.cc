@@ -24,6 +24,12 @@ absl::Status Explain(const std::string& address, int error) {
                      ": the port is in use, perhaps by another coordinator; "
                      "choose another one"));
   }
+  if (error == EADDRNOTAVAIL) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("cannot listen on ", address,
+                     ": this machine does not have the address; name one that "
+                     "it has, or bring its interface up"));
+  }
   const std::string message =
       absl::StrCat("cannot listen on ", address, ": ", std::strerror(error));
   if (error == EACCES || error == EPERM) {

@@ -2,9 +2,9 @@
 //
 // Concept: gRPC says only that a port could not be bound; this asks the kernel
 // first, so that the person reads why.
-// Errors: kAlreadyExists (busy, a socket that answers, too), kInvalidArgument
-// (no HOST:PORT, or a host that is not of this machine), kPermissionDenied;
-// each one sentence.
+// Errors: kAlreadyExists for what may pass: a busy port, a socket that answers,
+// an address that this machine does not have. kInvalidArgument (no HOST:PORT,
+// or a host that is none), kPermissionDenied. Each is one sentence.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_
 

@@ -31,6 +31,13 @@ TEST(ListenAddressTest, ASocketThatAnswersIsAnothersOneLeftBehindIsNot) {
   unlink(path.c_str());
 }
 
+// Its interface may be up a minute later (198.51.100.0/24: of documents).
+TEST(ListenAddressTest, AnAddressOfAnotherMachineMayPass) {
+  const absl::Status status = CheckListenAddress("198.51.100.7:0");
+  EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+  EXPECT_NE(status.message().find("198.51.100.7"), absl::string_view::npos);
+}
+
 TEST(ListenAddressTest, APathThatIsTooLongIsNamed) {
   const absl::Status status =
       CheckListenAddress("unix:/tmp/" + std::string(200, 'x'));

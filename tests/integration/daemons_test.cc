@@ -320,7 +320,7 @@ TEST_F(DaemonsTest, ABusyPortIsOneSentence) {
 
 TEST_F(DaemonsTest, AddressesThatAreNone) {
   for (const char* address :
-       {"", "7433", ":7433", "localhost:x", "127.0.0.1:99999", "192.0.2.1:0"}) {
+       {"", "7433", ":7433", "localhost:x", "127.0.0.1:99999"}) {
     const absl::Status status = NewCoordinator(address)->Start();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << address;
   }

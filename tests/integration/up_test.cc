@@ -249,6 +249,20 @@ TEST_F(UpTest, ABusyPortIsBadInput) {
   EXPECT_THAT(second.Errors(), HasSubstr("in use"));
 }
 
+// Its service manager starts it again after status 1, and not after 2.
+TEST_F(UpTest, APortOrStoreThatADaemonDoesNotGetMayPass) {
+  Process up(Up("127.0.0.1:0"));
+  const std::string address = ReadAddress(up);
+  Process port({"meshwright-coordinator", "--listen", address, "--store",
+                testing::TempDir() + "/up_test_2.db"});
+  EXPECT_EQ(port.Wait(), 1);
+  EXPECT_THAT(port.Errors(), HasSubstr("in use"));
+  Process store({"meshwright-coordinator", "--listen", "127.0.0.1:0", "--store",
+                 Store()});
+  EXPECT_EQ(store.Wait(), 1);
+  EXPECT_THAT(store.Errors(), HasSubstr("another coordinator"));
+}
+
 TEST_F(UpTest, AStoreHasOneCoordinator) {
   Process up(Up("127.0.0.1:0"));
   ASSERT_THAT(ReadAddress(up), StartsWith("127.0.0.1:"));
