@@ -23,16 +23,63 @@ int ReadLeast(const std::string& text) {
   return least;
 }
 
-// NodeAddr of one line of `scontrol --oneliner show node`.
-std::string FindAddress(const std::string& line) {
-  constexpr absl::string_view kKey = "NodeAddr=";
+// Of a word like "NodeAddr=10.0.0.3"; empty: there is none.
+std::string FindValue(absl::string_view line, absl::string_view key) {
   for (const absl::string_view word :
        absl::StrSplit(line, absl::ByAnyChar(" \n"))) {
-    if (absl::StartsWith(word, kKey)) {
-      return std::string(word.substr(kKey.size()));
-    }
+    if (absl::StartsWith(word, key))
+      return std::string(word.substr(key.size()));
   }
   return "";
+}
+
+// "gpu:a100:4(IDX:0-1,4-5),shard:8": 4.
+int CountGpus(absl::string_view gres) {
+  std::string plain;
+  bool is_inside = false;
+  for (const char c : gres) {
+    is_inside = is_inside || c == '(';
+    if (!is_inside) plain += c;
+    is_inside = is_inside && c != ')';
+  }
+  int gpus = 0;
+  for (const absl::string_view part : absl::StrSplit(plain, ',')) {
+    const std::vector<absl::string_view> words = absl::StrSplit(part, ':');
+    int count = 0;
+    if (words[0] == "gpu" && absl::SimpleAtoi(words.back(), &count)) {
+      gpus += count;
+    }
+  }
+  return gpus;
+}
+
+absl::StatusOr<std::vector<std::string>> ListNodes(const AskProgram& ask,
+                                                   const std::string& list) {
+  ASSIGN_OR_RETURN(const std::string names,
+                   ask({"scontrol", "show", "hostnames", list}));
+  return absl::StrSplit(names, '\n', absl::SkipWhitespace());
+}
+
+// Nodes may have unlike numbers, of which the environment has this node's.
+absl::Status ReadGpus(const ReadVariable& variable, const AskProgram& ask,
+                      Allocation& allocation) {
+  const auto job =
+      ask({"scontrol", "--details", "show", "job", allocation.job});
+  for (const absl::string_view line :
+       absl::StrSplit(job.ok() ? *job : std::string(), '\n')) {
+    const int gpus = CountGpus(FindValue(line, "GRES="));
+    const std::string list = FindValue(line, "Nodes=");
+    if (gpus == 0 || list.empty()) continue;
+    ASSIGN_OR_RETURN(const std::vector<std::string> nodes,
+                     ListNodes(ask, list));
+    allocation.gpus_per_node = std::max(allocation.gpus_per_node, gpus);
+    allocation.gpus += gpus * static_cast<int>(nodes.size());
+  }
+  if (allocation.gpus > 0) return absl::OkStatus();
+  allocation.gpus_per_node = ReadLeast(variable("SLURM_GPUS_ON_NODE"));
+  allocation.gpus =
+      allocation.gpus_per_node * static_cast<int>(allocation.nodes.size());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -53,19 +100,17 @@ absl::StatusOr<Allocation> ReadAllocation(const ReadVariable& variable,
         "this machine is no node of the job, as in a shell of salloc; start it "
         "with srun --overlap --nodes 1 --ntasks 1 meshwright up --slurm");
   }
-  ASSIGN_OR_RETURN(const std::string names,
-                   ask({"scontrol", "show", "hostnames", list}));
-  allocation.nodes = absl::StrSplit(names, '\n', absl::SkipWhitespace());
+  ASSIGN_OR_RETURN(allocation.nodes, ListNodes(ask, list));
   ASSIGN_OR_RETURN(const std::string node,
                    ask({"scontrol", "--oneliner", "show", "node", here}));
-  allocation.address = FindAddress(node);
+  allocation.address = FindValue(node, "NodeAddr=");
   if (allocation.nodes.empty() || allocation.address.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "scontrol names no nodes of job ", allocation.job, " or no address of ",
         here, "; see scontrol show node ", here));
   }
   allocation.folder = variable("SLURM_SUBMIT_DIR");
-  allocation.gpus_per_node = ReadLeast(variable("SLURM_GPUS_ON_NODE"));
+  RETURN_IF_ERROR(ReadGpus(variable, ask, allocation));
   allocation.processors_per_node =
       std::max(ReadLeast(variable("SLURM_JOB_CPUS_PER_NODE")), 1);
   return allocation;

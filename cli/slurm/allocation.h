@@ -19,9 +19,10 @@ namespace meshwright::cli {
 struct Allocation {
   std::string job;
   std::vector<std::string> nodes;
-  std::string address;  // of this node, as the others reach it
-  std::string folder;   // where the job was submitted
-  int gpus_per_node = 0;
+  std::string address;          // of this node, as the others reach it
+  std::string folder;           // where the job was submitted
+  int gpus_per_node = 0;        // the most of all nodes
+  int gpus = 0;                 // of all nodes together
   int processors_per_node = 1;  // the least of all nodes
 };
 

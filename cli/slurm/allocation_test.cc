@@ -40,6 +40,7 @@ TEST(AllocationTest, IsWhatTheJobAndScontrolSay) {
   EXPECT_EQ(allocation->address, "10.0.0.3");
   EXPECT_EQ(allocation->folder, "/shared/runs");
   EXPECT_EQ(allocation->gpus_per_node, 8);
+  EXPECT_EQ(allocation->gpus, 16);
   EXPECT_EQ(allocation->processors_per_node, 48);
 }
 
@@ -47,6 +48,28 @@ TEST(AllocationTest, NodesWithoutGpus) {
   MadeUpSlurm slurm;
   slurm.variables.erase("SLURM_GPUS_ON_NODE");
   EXPECT_EQ(slurm.Read()->gpus_per_node, 0);
+}
+
+TEST(AllocationTest, NodesWithUnlikeNumbersOfGpus) {
+  MadeUpSlurm slurm;
+  slurm.variables["SLURM_GPUS_ON_NODE"] = "2";
+  slurm.variables["SLURM_JOB_NODELIST"] = "gpu[3-6]";
+  slurm.answers["scontrol show hostnames gpu[3-6]"] =
+      "gpu3\ngpu4\ngpu5\ngpu6\n";
+  slurm.answers["scontrol show hostnames gpu3"] = "gpu3\n";
+  slurm.answers["scontrol show hostnames gpu[4-5]"] = "gpu4\ngpu5\n";
+  slurm.answers["scontrol --details show job 7"] =
+      "JobId=7 JobName=plan\n"
+      "   NumNodes=4 NumCPUs=16 TRES=cpu=16,node=4,gres/gpu=10\n"
+      "   JOB_GRES=gpu:10\n"
+      "     Nodes=gpu3 CPU_IDs=0-3 Mem=8 GRES=gpu:2(IDX:0-1)\n"
+      "     Nodes=gpu[4-5] CPU_IDs=0-3 Mem=8 "
+      "GRES=gpu:a100:4(IDX:0,2-4),shard:a100:9\n"
+      "     Nodes=gpu6 CPU_IDs=0-3 Mem=8 GRES=\n";
+  const auto allocation = slurm.Read();
+  ASSERT_TRUE(allocation.ok()) << allocation.status();
+  EXPECT_EQ(allocation->gpus_per_node, 4);
+  EXPECT_EQ(allocation->gpus, 10);
 }
 
 TEST(AllocationTest, OutsideAJobTheErrorNamesSbatch) {

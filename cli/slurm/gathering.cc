@@ -130,8 +130,7 @@ absl::Status Gathering::Call(const std::string& address,
   ASSIGN_OR_RETURN(const auto client,
                    client::PlanningClient::Connect(address, security));
   ASSIGN_OR_RETURN(step_, WorkerStep::Start(allocation_, step));
-  const int wanted = static_cast<int>(allocation_.nodes.size()) *
-                     CountWorkersPerNode(allocation_, options_.platform);
+  const int wanted = CountWorkers(allocation_, options_.platform);
   int attached = 0;
   for (absl::Duration left = options_.patience; attached < wanted;
        left -= kLook) {

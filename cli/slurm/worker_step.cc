@@ -14,12 +14,14 @@ namespace {
 
 constexpr char kStepName[] = "meshwright-workers";
 constexpr absl::Duration kToLeave = absl::Seconds(10);
-// Each task takes the GPU of its number on the node. Slurm's own binding would
-// hide the others, and NCCL reaches a neighbour it cannot see over sockets.
+// Each task takes the GPU of its number on the node; one that there is none for
+// ends. Slurm's own binding would hide the others, and NCCL reaches a neighbour
+// it cannot see over sockets.
 constexpr char kOneGpuEach[] =
     "gpus=${CUDA_VISIBLE_DEVICES:-$(seq -s, 0 63)}; "
-    "exec \"$@\" --devices "
-    "\"$(echo \"$gpus\" | cut -d, -f$((SLURM_LOCALID + 1))),\"";
+    "gpu=$(echo \"$gpus,\" | cut -d, -f$((SLURM_LOCALID + 1))); "
+    "[ -n \"$gpu\" ] || exit 0; "
+    "exec \"$@\" --devices \"$gpu,\"";
 
 // "7.2" of each step of that name.
 std::vector<std::string> FindSteps(const std::string& job) {
@@ -41,6 +43,11 @@ std::vector<std::string> FindSteps(const std::string& job) {
 int CountWorkersPerNode(const Allocation& allocation,
                         const std::string& platform) {
   return platform == "cpu" ? 1 : std::max(allocation.gpus_per_node, 1);
+}
+
+int CountWorkers(const Allocation& allocation, const std::string& platform) {
+  return platform == "cpu" ? static_cast<int>(allocation.nodes.size())
+                           : std::max(allocation.gpus, 1);
 }
 
 std::vector<std::string> WriteWorkerStep(const Allocation& allocation,

@@ -30,9 +30,11 @@ struct WorkerStepOptions {
   std::string token_file;
 };
 
-// One for each GPU of another platform than the CPU, else one a node.
+// One for each GPU of another platform than the CPU, else one a node: those of
+// the node with the most, and all.
 int CountWorkersPerNode(const Allocation& allocation,
                         const std::string& platform);
+int CountWorkers(const Allocation& allocation, const std::string& platform);
 
 // The command that starts them all.
 std::vector<std::string> WriteWorkerStep(const Allocation& allocation,

@@ -17,6 +17,7 @@ Allocation TwoNodes() {
   allocation.job = "7";
   allocation.nodes = {"gpu3", "gpu4"};
   allocation.gpus_per_node = 4;
+  allocation.gpus = 6;
   allocation.processors_per_node = 48;
   return allocation;
 }
@@ -40,6 +41,8 @@ TEST(WorkerStepTest, OneWorkerAGpu) {
   EXPECT_THAT(words, Contains("--cpus-per-task=12"));
   EXPECT_THAT(absl::StrJoin(words, " "), HasSubstr("SLURM_LOCALID"));
   EXPECT_THAT(words, Not(Contains("--devices")));
+  EXPECT_EQ(CountWorkers(TwoNodes(), "cuda"), 6);
+  EXPECT_EQ(CountWorkers(TwoNodes(), "cpu"), 2);
 }
 
 TEST(WorkerStepTest, OneWorkerANodeOfProcessors) {
@@ -65,7 +68,7 @@ std::string ChosenDevice(const std::string& visible, int task) {
                                       "SLURM_LOCALID=" + std::to_string(task)};
   command.insert(command.end(), shell, words.end());
   const std::string said = *RunProgram(command);
-  return said.substr(said.find("--devices"));
+  return said.empty() ? "" : said.substr(said.find("--devices"));
 }
 
 TEST(WorkerStepTest, EachTaskHasTheGpuOfItsNumber) {
@@ -73,6 +76,10 @@ TEST(WorkerStepTest, EachTaskHasTheGpuOfItsNumber) {
   EXPECT_EQ(ChosenDevice("2,5", 1), "--devices 5,\n");
   EXPECT_EQ(ChosenDevice("GPU-a,MIG-b", 1), "--devices MIG-b,\n");
   EXPECT_EQ(ChosenDevice("", 3), "--devices 3,\n");
+  // A node with fewer than another one.
+  EXPECT_EQ(ChosenDevice("2,5", 2), "");
+  EXPECT_EQ(ChosenDevice("0", 0), "--devices 0,\n");
+  EXPECT_EQ(ChosenDevice("0", 1), "");
 }
 
 }  // namespace
