@@ -288,11 +288,12 @@ absl::Status Coordinator::Start() {
           ? wanted
           : absl::StrCat(wanted.substr(0, wanted.rfind(':')), ":", port);
   if (given.figures != nullptr && !given.metrics_address.empty()) {
-    ASSIGN_OR_RETURN(
-        server_->exporter,
-        metrics::Exporter::Start(given.metrics_address,
-                                 {given.clock, given.figures, &server_->queue,
-                                  &server_->runner.plans(), given.profiles}));
+    ASSIGN_OR_RETURN(server_->exporter,
+                     metrics::Exporter::Start(
+                         given.metrics_address,
+                         {given.clock, given.figures, &server_->queue,
+                          &server_->runner.plans(), given.profiles,
+                          [this] { return server_->runner.LongestWait(); }}));
     base::LogInfo("coordinator: metrics at http://",
                   server_->exporter->address(), "/metrics");
   }

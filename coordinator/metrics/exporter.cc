@@ -36,7 +36,8 @@ absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Start(
         std::make_unique<StoreCensus>(sources.profiles, sources.clock);
   }
   exporter->state_ =
-      NewStateFamilies({sources.queue, sources.plans, exporter->census_.get()});
+      NewStateFamilies({sources.queue, sources.plans, exporter->census_.get(),
+                        sources.longest_wait});
   ASSIGN_OR_RETURN(
       exporter->server_,
       http::HttpServer::Start(

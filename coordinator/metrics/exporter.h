@@ -8,10 +8,12 @@
 #ifndef MESHWRIGHT_COORDINATOR_METRICS_EXPORTER_H_
 #define MESHWRIGHT_COORDINATOR_METRICS_EXPORTER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/clock.h"
 #include "coordinator/http/http_server.h"
 #include "coordinator/jobs/job_queue.h"
@@ -34,6 +36,8 @@ class Exporter {
     const jobs::JobQueue* queue = nullptr;
     store::PlanStore* plans = nullptr;
     store::ProfileStore* profiles = nullptr;  // null: there is none
+    // Of the plans that wait for devices; empty: none does.
+    std::function<absl::Duration()> longest_wait = {};
   };
 
   // `address` is HOST:PORT; port 0 takes a free one.

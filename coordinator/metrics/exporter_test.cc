@@ -30,7 +30,8 @@ class ExporterTest : public testing::Test {
  protected:
   void Start(store::PlanStore* plans) {
     auto started = Exporter::Start(
-        "127.0.0.1:0", {&clock_, &figures_, &queue_, plans, &profiles_});
+        "127.0.0.1:0", {&clock_, &figures_, &queue_, plans, &profiles_,
+                        [] { return absl::Minutes(90); }});
     ASSERT_TRUE(started.ok()) << started.status();
     exporter_ = *std::move(started);
   }
@@ -113,6 +114,8 @@ TEST_F(ExporterTest, AsksForWhatThereIsAtEachReading) {
   const std::string text = Read();
   EXPECT_THAT(text, HasSubstr("\nmeshwright_plans{state=\"queued\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("\nmeshwright_programs_waiting 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nmeshwright_plans_longest_wait_seconds 5400\n"));
 }
 
 TEST_F(ExporterTest, HasTheNewestCensusOfTheStore) {

@@ -127,6 +127,10 @@ class StateFamilies : public prometheus::Collectable {
   Families Collect() const override {
     Families families;
     AddPlans(*sources_.plans, families);
+    Add(families, "meshwright_plans_longest_wait_seconds",
+        "The longest wait for devices of the plans that wait for some.",
+        sources_.longest_wait ? absl::ToDoubleSeconds(sources_.longest_wait())
+                              : 0);
     AddQueue(*sources_.queue, families);
     if (sources_.census == nullptr) return families;
     const auto count = sources_.census->Newest();

@@ -1,15 +1,17 @@
 // StateFamilies: what there is now, asked when Prometheus reads.
 //
 // Concept: plans by state come from the store of plans, programs and workers
-// from the queue. The newest census gives the figures of the store of profiles.
-// A store that does not answer is a figure, too; the figures from it are left
-// out.
+// from the queue, the longest wait from the runner. The newest census gives the
+// figures of the store of profiles. A store that does not answer is a figure,
+// too; the figures from it are left out.
 // Threads: any. Ownership: what Sources points to outlives it. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_METRICS_STATE_FAMILIES_H_
 #define MESHWRIGHT_COORDINATOR_METRICS_STATE_FAMILIES_H_
 
+#include <functional>
 #include <memory>
 
+#include "absl/time/time.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/metrics/store_census.h"
 #include "profiledb/store/plan_store.h"
@@ -24,6 +26,8 @@ struct StateSources {
   const jobs::JobQueue* queue = nullptr;
   store::PlanStore* plans = nullptr;
   StoreCensus* census = nullptr;  // null: there is no store of profiles
+  // Of the plans that wait for devices; empty: none does.
+  std::function<absl::Duration()> longest_wait = {};
 };
 
 std::shared_ptr<prometheus::Collectable> NewStateFamilies(

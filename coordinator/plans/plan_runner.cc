@@ -526,6 +526,16 @@ void PlanRunner::Tick() {
   if (worker_rows_.IsDue()) SaveWorkers();
 }
 
+absl::Duration PlanRunner::LongestWait() {
+  const absl::Time now = dependencies_.steady->Now();
+  absl::Duration longest;
+  base::MutexLock lock(&mutex_);
+  for (const auto& [id, waiting] : waiting_) {
+    longest = std::max(longest, now - waiting.since);
+  }
+  return longest;
+}
+
 void PlanRunner::Post(store::PlanId id) {
   base::MutexLock lock(&mutex_);
   if (running_.contains(id)) {  // it is about to end its run
@@ -697,7 +707,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     if (is_stopping) {
       needs.reset();
     } else if (needs.has_value()) {
-      waiting_[id] = {.needs = *needs};
+      waiting_[id] = {.needs = *needs, .since = dependencies_.steady->Now()};
     } else if (store::IsAway(plan.status())) {
       PutAside(id, plan.status());
       aside = put_aside_.at(id).reason;

@@ -138,6 +138,9 @@ class PlanRunner {
   // aside; ends those whose deadline has passed. Writes the rows of workers.
   // About once a second.
   void Tick();
+  // Of the plans that wait for devices, and not for a turn or the store: since
+  // this coordinator leads. Zero: none waits.
+  absl::Duration LongestWait();
   // Runs the plans that other coordinators took; about once a second.
   absl::Status TakeSubmitted();
 
@@ -152,6 +155,7 @@ class PlanRunner {
   // For devices.
   struct Waiting {
     Needs needs;
+    absl::Time since;  // of the steady clock
     std::string said;  // the reason that its last update has; none: on its way
     absl::Time told;   // of the steady clock
   };

@@ -279,6 +279,23 @@ TEST_F(PlanRunnerTest, APlanThatWaitsForDevicesHoldsNoThread) {
   EXPECT_EQ(Await(*runner, waiting, kEnded).state(), v1::DONE);
 }
 
+TEST_F(PlanRunnerTest, TheLongestWaitIsOfThePlansWithoutDevices) {
+  auto runner = NewRunner(OneAtOnce());
+  EXPECT_EQ(runner->LongestWait(), absl::ZeroDuration());
+  Await(*runner, Submit(*runner, Request()), {v1::WAITING});
+  clock_.Advance(absl::Hours(2));
+  Await(*runner, Submit(*runner, Request("own")), {v1::WAITING});
+  clock_.Advance(absl::Hours(1));
+  EXPECT_EQ(runner->LongestWait(), absl::Hours(3));
+  // One measures, and the other waits for its turn.
+  SteppedWorker worker(&queue_);
+  runner->Tick();
+  worker.Await();
+  clock_.Advance(absl::Hours(1));
+  EXPECT_EQ(runner->LongestWait(), absl::ZeroDuration());
+  runner.reset();  // before the worker
+}
+
 TEST_F(PlanRunnerTest, AKnownPlanNeedsNoWorker) {
   const auto runner = NewRunner();
   {
