@@ -47,6 +47,19 @@ class OperationsTest(unittest.TestCase):
                         self.assertIn("umask 077\n", block.text)
         self.assertGreaterEqual(written, 2)
 
+    def test_a_store_that_is_put_back_belongs_to_the_unit(self):
+        systemd = ROOT / "deploy" / "systemd"
+        unit = (systemd / "meshwright-coordinator.service").read_text()
+        config = (systemd / "coordinator.toml").read_text()
+        user = re.search(r"^User=(\S+)$", unit, re.M)[1]
+        store = re.search(r'^store = "(\S+)"$', config, re.M)[1]
+        for section in ("Restore it", "Roll back"):
+            with self.subTest(section):
+                self.assertRegex(
+                    self.sections()[section],
+                    rf"\n    install -o {user} -g {user} -m 0600 \S+ "
+                    rf"{re.escape(store)}\n")
+
     def test_every_block_is_run(self):
         self.assertEqual([it.line for it in find_blocks(PAGE) if it.needs], [])
 

@@ -127,6 +127,27 @@ class OverlaysTest(unittest.TestCase):
                 for container in pod_template(thing)["spec"]["containers"]:
                     self.assertIn("registry.of.yours/", container["image"])
 
+    def test_the_pod_that_restores_may_run_and_has_the_store(self):
+        page = blocks.find_blocks(FIRST_PAGE.read_text())
+        pod = yaml.safe_load(
+            next(it for it in page if it.file == "store.yaml").text)
+        for version in VERSIONS:
+            kubernetes_validate.validate(pod, version, strict=True)
+        coordinator = find(render("volume"), "StatefulSet", "coordinator")
+        own, its = pod["spec"], pod_template(coordinator)["spec"]
+        for key in ("runAsNonRoot", "runAsUser", "runAsGroup", "fsGroup",
+                    "seccompProfile"):
+            self.assertEqual(own["securityContext"][key],
+                             its["securityContext"][key])
+        self.assertEqual(own["containers"][0]["securityContext"],
+                         its["containers"][0]["securityContext"])
+        claim = coordinator["spec"]["volumeClaimTemplates"][0]
+        self.assertEqual(
+            own["volumes"][0]["persistentVolumeClaim"]["claimName"],
+            f"{claim['metadata']['name']}-coordinator-0")
+        self.assertEqual(pod["metadata"]["namespace"],
+                         coordinator["metadata"]["namespace"])
+
     def test_overlays_differ_where_they_should(self):
         volume, postgres = render("volume"), render("postgres")
         one = find(volume, "StatefulSet", "coordinator")["spec"]
