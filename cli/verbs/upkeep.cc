@@ -1,4 +1,6 @@
 // profiles export|import|gc|verify, and store audit|backup|migrate.
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
@@ -286,6 +288,18 @@ absl::Status VerifyStore(const Context& context, const VerifyFlags& flags) {
 
 // ---- backup, migrate
 
+// While it lives, new files are for this user alone.
+class PrivateFiles {
+ public:
+  PrivateFiles() : before_(umask(0077)) {}
+  ~PrivateFiles() { umask(before_); }
+  PrivateFiles(const PrivateFiles&) = delete;
+  PrivateFiles& operator=(const PrivateFiles&) = delete;
+
+ private:
+  const mode_t before_;
+};
+
 absl::StatusOr<v1::BackupReport> BackUpOfCoordinator(const BackupFlags& flags) {
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
@@ -313,6 +327,7 @@ absl::StatusOr<v1::BackupReport> BackUpHere(const BackupFlags& flags) {
 }
 
 absl::Status BackUp(const Context& context, const BackupFlags& flags) {
+  const PrivateFiles files;  // it has the models and plans of all teams
   ASSIGN_OR_RETURN(const v1::BackupReport report,
                    flags.address.coordinator.empty()
                        ? BackUpHere(flags)

@@ -20,6 +20,9 @@ using store::MakeFounded;
 using store::MakeKey;
 using testing::HasSubstr;
 
+constexpr std::filesystem::perms kOwnersAlone =
+    std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+
 class UpkeepTest : public testing::Test {
  protected:
   UpkeepTest()
@@ -42,6 +45,10 @@ class UpkeepTest : public testing::Test {
     const Outcome outcome = Command(arguments);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out);
+  }
+
+  static std::filesystem::perms ModeOf(const std::string& file) {
+    return std::filesystem::status(file).permissions();
   }
 
   const std::string folder_;
@@ -146,6 +153,7 @@ TEST_F(UpkeepTest, ASoundStoreIsVerifiedAndCopied) {
       Json({"profiles", "verify", "--store", store_})["damaged"].empty());
   const auto backup = Json({"store", "backup", file_, "--store", store_});
   EXPECT_EQ(backup["bytes"], std::filesystem::file_size(file_));
+  EXPECT_EQ(ModeOf(file_), kOwnersAlone);
   EXPECT_TRUE(
       Json({"profiles", "verify", "--store", file_})["damaged"].empty());
   const auto migrated = Json({"store", "migrate", store_, other_});
@@ -185,6 +193,7 @@ TEST_F(UpkeepTest, ACoordinatorsStoreIsLookedAfter) {
   EXPECT_THAT(there({"profiles", "gc"}).err, HasSubstr("gc needs a limit"));
 
   EXPECT_EQ(there({"store", "backup", file_}).status, 0);
+  EXPECT_EQ(ModeOf(file_), kOwnersAlone);
   EXPECT_THAT(there({"store", "backup", file_}).err,
               HasSubstr("is there already"));
   EXPECT_EQ((*OpenStore(file_))->Lookup({MakeKey("a")})->size(), 1);
