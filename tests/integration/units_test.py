@@ -15,7 +15,8 @@ import tempfile
 import tomllib
 import unittest
 
-FOLDER = pathlib.Path(__file__).parents[2] / "deploy" / "systemd"
+ROOT = pathlib.Path(__file__).parents[2]
+FOLDER = ROOT / "deploy" / "systemd"
 ROLES = ("coordinator", "worker")
 # In tenths, of 100.
 MOST_EXPOSED = {"coordinator": 20, "worker": 20}
@@ -103,6 +104,14 @@ class UnitsTest(unittest.TestCase):
                          "2")
         # A driver that is loaded late is told like one that is not there.
         self.assertNotIn("RestartPreventExitStatus", unit("worker").read_text())
+
+    def test_people_and_the_worker_time_by_the_same_locks(self):
+        """The unit has a /tmp of its own."""
+        folder = setting("worker", "RuntimeDirectory")
+        self.assertEqual(setting("worker", "RuntimeDirectoryMode"), "1777")
+        self.assertEqual(setting("worker", "RuntimeDirectoryPreserve"), "yes")
+        source = ROOT / "worker" / "devices" / "timing_lock.cc"
+        self.assertIn(f'"/run/{folder}"', source.read_text())
 
     def test_draining_ends_before_the_manager_kills(self):
         for role in ROLES:

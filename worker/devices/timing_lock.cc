@@ -20,15 +20,13 @@ namespace {
 
 constexpr absl::Duration kPause = absl::Milliseconds(20);
 
+// The first is made by the worker's unit (deploy/systemd), which has a /tmp of
+// its own.
+constexpr const char* kFolders[] = {"/run/meshwright-timing", "/run/lock"};
+
 std::string LockFolder() {
   const char* const named = std::getenv("MESHWRIGHT_LOCK_FOLDER");
-  if (named != nullptr && *named != '\0') return named;
-  // The same for every user, or they would not exclude each other.
-  constexpr char kRuntime[] = "/run/lock";
-  struct stat folder {};
-  const bool open_to_all =
-      stat(kRuntime, &folder) == 0 && (folder.st_mode & 0777) == 0777;
-  return open_to_all ? kRuntime : "/tmp";
+  return named != nullptr && *named != '\0' ? named : FindTimingFolder();
 }
 
 // A file of another user in a sticky folder opens only without O_CREAT. A pipe
@@ -57,6 +55,17 @@ absl::StatusOr<bool> TryFiles(const std::vector<int>& files, int operation) {
 }
 
 }  // namespace
+
+std::string FindTimingFolder(const std::string& root) {
+  for (const char* const folder : kFolders) {
+    std::string path = absl::StrCat(root, folder);
+    struct stat info = {};
+    const bool open_to_all =
+        stat(path.c_str(), &info) == 0 && (info.st_mode & 0777) == 0777;
+    if (open_to_all) return path;
+  }
+  return absl::StrCat(root, "/tmp");
+}
 
 std::vector<std::string> NameTimingGroups(
     const std::string& platform, const std::vector<std::string>& devices) {

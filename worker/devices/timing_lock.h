@@ -35,13 +35,18 @@ namespace meshwright::worker::devices {
 std::vector<std::string> NameTimingGroups(
     const std::string& platform, const std::vector<std::string>& devices);
 
+// The folder of the locks, the same for every user of the machine, or they
+// would not exclude each other: /run/meshwright-timing or /run/lock, the first
+// in which everybody may make files, else /tmp. `root`: of the machine's files.
+std::string FindTimingFolder(const std::string& root = "");
+
 class TimingLock {
  public:
   // Called once per Share or Exclude that has to wait.
   using OnWait = std::function<void()>;
 
-  // `groups`: of NameTimingGroups. `folder`: $MESHWRIGHT_LOCK_FOLDER, else
-  // /run/lock, or /tmp where that cannot be written.
+  // `groups`: of NameTimingGroups. `folder`: empty means
+  // $MESHWRIGHT_LOCK_FOLDER, else FindTimingFolder.
   static absl::StatusOr<std::unique_ptr<TimingLock>> Open(
       const std::vector<std::string>& groups, std::string folder = "");
   ~TimingLock();

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <string>
 
 namespace meshwright::worker::devices {
 namespace {
@@ -35,6 +36,26 @@ TEST(TimingGroupTest, AMachinesCpuOrOneAccelerator) {
   EXPECT_THAT(NameTimingGroups("cpu", {"TFRT_CPU_0"}), ElementsAre("cpu"));
   EXPECT_THAT(NameTimingGroups("cuda", {"GPU 1/2", "GPU-0", "GPU 1/2"}),
               ElementsAre("GPU-0", "GPU-1-2"));
+}
+
+TEST(TimingFolderTest, IsTheFirstInWhichEverybodyMakesFiles) {
+  namespace fs = std::filesystem;
+  const std::string root = testing::TempDir() + "/timing_folder";
+  fs::remove_all(root);
+  const auto make = [&](const std::string& folder, fs::perms mode) {
+    fs::create_directories(root + folder);
+    fs::permissions(root + folder, mode);
+  };
+  EXPECT_EQ(FindTimingFolder(root), root + "/tmp");
+  make("/run/lock", fs::perms(0755));
+  EXPECT_EQ(FindTimingFolder(root), root + "/tmp");
+  make("/run/lock", fs::perms(01777));
+  EXPECT_EQ(FindTimingFolder(root), root + "/run/lock");
+  make("/run/meshwright-timing", fs::perms(0700));
+  EXPECT_EQ(FindTimingFolder(root), root + "/run/lock");
+  make("/run/meshwright-timing", fs::perms(01777));
+  EXPECT_EQ(FindTimingFolder(root), root + "/run/meshwright-timing");
+  fs::remove_all(root);
 }
 
 TEST_F(TimingLockTest, OneTimesAtATimeAndManyCompile) {
