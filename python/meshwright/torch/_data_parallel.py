@@ -24,9 +24,12 @@ def shard_fully(
 ) -> None:
     """Splits parameters as the plan does, and small ones, too.
 
-    Each layer of a list is gathered by itself.
+    Each layer of a list is gathered by itself. Batch norms see the rows of all
+    processes.
     """
     _copy_from_first(module, mesh)
+    # Before the layers take the classes of FSDP2.
+    synchronize_batch_norms(module, mesh.device_type, mesh.get_group())
     names = {id(p): name for name, p in module.named_parameters()}
 
     def find_shard(parameter: torch.nn.Parameter) -> Shard | None:

@@ -188,10 +188,42 @@ def test_a_resnet_runs_as_ddp_with_the_batchs_statistics(binary, tmp_path):
     said = assert_trains_alike("resnet", tmp_path, how="how")
     assert said["how"].startswith("DistributedDataParallel"), said["how"]
     assert "BatchNorm2d" in said["how"]
+    assert_keeps_the_batchs_statistics(said)
+
+
+def test_a_resnet_runs_as_fsdp2_with_the_batchs_statistics(binary, tmp_path):
+    plan = plan_of(
+        "resnet", tmp_path, symbolic=True, strategies=Strategies(pin=ROWS)
+    )
+    save_with_shardings(
+        plan,
+        tmp_path,
+        lambda a: "[1" + ",-" * (len(a.shape) - 1) + "]"
+        if a.name.startswith("params") and len(a.shape) > 1
+        else a.sharding,
+    )
+    said = assert_trains_alike("resnet", tmp_path, how="how")
+    assert said["how"].startswith("FSDP2"), said["how"]
+    assert_keeps_the_batchs_statistics(said)
+
+
+def assert_keeps_the_batchs_statistics(said):
     case = make("resnet")
     losses_of_one_process("resnet", case=case)
     for mean, buffer in zip(said["buffers"], case.module.buffers()):
         assert abs(mean - buffer.float().mean().item()) < TOLERANCE
+
+
+def save_with_shardings(plan, tmp_path, sharding_of):
+    """The plan with other shardings of its arguments, for the processes."""
+    arguments = [
+        dataclasses.asdict(
+            dataclasses.replace(argument, sharding=sharding_of(argument))
+        )
+        for argument in plan.arguments
+    ]
+    written = {**plan.to_json(), "arguments": arguments}
+    Plan.from_json(written).save(tmp_path / "plan.json")
 
 
 class Away:
@@ -215,17 +247,13 @@ def test_the_state_of_the_optimizer_may_be_split_alone(binary, tmp_path):
     plan = plan_of(
         "llama", tmp_path, symbolic=True, strategies=Strategies(pin=ROWS)
     )
-    split = tuple(
-        dataclasses.replace(a, sharding="[1,-]")
+    save_with_shardings(
+        plan,
+        tmp_path,
+        lambda a: "[1,-]"
         if a.name.startswith("optimizer") and len(a.shape) == 2
-        else a
-        for a in plan.arguments
+        else a.sharding,
     )
-    written = {
-        **plan.to_json(),
-        "arguments": [dataclasses.asdict(argument) for argument in split],
-    }
-    Plan.from_json(written).save(tmp_path / "plan.json")
     said = assert_trains_alike("llama", tmp_path)
     assert said["state"] == ["(Replicate(),)", "(Shard(dim=0),)"]
 
