@@ -24,6 +24,10 @@ def _index_select(value: Any, dim: int, indices: Any) -> Any:
     return jnp.take(value, indices, axis=dim, mode="clip")
 
 
+# As torch has it, eight bits in place of an index are a mask, too.
+_MASKS = (jnp.bool_, jnp.uint8)
+
+
 def _places(indices: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(slice(None) if i is None else i for i in indices)
 
@@ -38,13 +42,36 @@ def _index_put(
     value: Any, indices: Sequence[Any], source: Any, accumulate: bool = False
 ) -> Any:
     source = source.astype(value.dtype)
-    if not accumulate and len(indices) == 1 and indices[0].dtype == jnp.bool_:
-        if source.ndim == 0:  # a mask
-            mask = indices[0]
-            mask = mask.reshape(mask.shape + (1,) * (value.ndim - mask.ndim))
-            return jnp.where(mask, source, value)
+    if any(i is not None and i.dtype in _MASKS for i in indices):
+        return _put_where(value, indices, source, accumulate)
     places = value.at[_places(indices)]
     return places.add(source) if accumulate else places.set(source)
+
+
+def _put_where(
+    value: Any, indices: Sequence[Any], source: Any, accumulate: bool
+) -> Any:
+    """A choice of elements, as a mask's count of places is no constant.
+
+    The source counts these places in one dimension, in front of those behind
+    the mask. Only a length of one is the same for all masks.
+    """
+    before = next(n for n, i in enumerate(indices) if i is not None)
+    mask, *others = (i for i in indices if i is not None)
+    after = value.ndim - before - mask.ndim
+    front = source.ndim - after
+    if others or (front > 0 and source.shape[front - 1] != 1):
+        raise NotImplementedError(
+            "aten.index_put with a mask and a value for each of its places"
+        )
+    if front > 0:
+        source = source.reshape(
+            source.shape[: front - 1]
+            + (1,) * mask.ndim
+            + source.shape[front:]
+        )
+    mask = mask.astype(jnp.bool_).reshape(mask.shape + (1,) * after)
+    return jnp.where(mask, value + source if accumulate else source, value)
 
 
 @rule("index_add")

@@ -7,6 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("jax", reason="jax is not installed")
 
+import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
@@ -132,6 +133,62 @@ def reductions():
 
 CALLS = [*calls(), *gathers(), *reductions()]
 REDUCED = {operator for operator, _, _ in reductions()}  # typed by an argument
+
+
+PLANES = torch.arange(24.0).reshape(2, 3, 4)
+ROWS_MASK = torch.tensor([True, False, True])
+PLANE_MASK = PLANES[0] > 5
+
+
+@pytest.mark.parametrize("accumulate", (False, True))
+@pytest.mark.parametrize(
+    ("indices", "source"),
+    (
+        ([PLANES > 7], torch.tensor(-1.0)),
+        ([None, ROWS_MASK], torch.tensor(-1.0)),
+        ([None, ROWS_MASK.to(torch.uint8)], torch.tensor(-1.0)),
+        ([None, None, PLANE_MASK[2]], torch.tensor([-1.0])),
+        ([None, ROWS_MASK], -torch.arange(4.0)),
+        ([PLANE_MASK[:2, :3]], -torch.arange(4.0)),
+        ([None, ROWS_MASK], -torch.arange(8.0).reshape(2, 1, 4)),
+        ([None, PLANE_MASK], torch.tensor([[-1.0], [-2.0]])),
+    ),
+)
+def test_a_masked_put_is_a_choice(indices, source, accumulate):
+    operator = aten.index_put.default
+    wanted = operator(
+        PLANES,
+        [i if i is None else i.bool() for i in indices],
+        source,
+        accumulate,
+    )
+    # Traced: what a mask holds is not known.
+    result = jax.jit(
+        lambda value, places, given: find_rule(operator)(
+            value, places, given, accumulate
+        )
+    )(
+        to_jax(PLANES),
+        [i if i is None else to_jax(i) for i in indices],
+        to_jax(source),
+    )
+    np.testing.assert_array_equal(np.asarray(result), to_numpy(wanted))
+
+
+@pytest.mark.parametrize(
+    ("indices", "source"),
+    (
+        ([None, ROWS_MASK], torch.ones(2, 4)),
+        ([ROWS_MASK[:2], torch.tensor([0])], torch.tensor(1.0)),
+    ),
+)
+def test_a_put_that_counts_a_masks_places_is_refused(indices, source):
+    with pytest.raises(NotImplementedError, match="index_put with a mask"):
+        find_rule(aten.index_put.default)(
+            to_jax(PLANES),
+            [i if i is None else to_jax(i) for i in indices],
+            to_jax(source),
+        )
 
 
 def to_jax(value):

@@ -152,6 +152,21 @@ def test_an_optimizer_that_decides_on_the_host_is_refused(kind, match):
         export(case, optimizer)
 
 
+def test_elements_are_set_by_a_mask():
+    def masked(module, batch):
+        found = module(batch["x"])
+        found[:, batch["mask"]] = 0.5
+        found[batch["x"] > 0.5] = 0.25
+        return found.square().mean()
+
+    case = case_of(loss=masked)
+    case.batch["x"] = torch.arange(32.0).reshape(4, 8) / 32
+    case.batch["mask"] = torch.arange(8) % 3 == 0
+    optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
+    exported, eager, _ = train_both(case, optimizer)
+    assert exported == pytest.approx(eager, abs=1e-6)
+
+
 def test_a_loss_of_one_element_is_a_loss():
     case = case_of(loss=lambda m, b: squares(m, b).reshape(1))
     optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
