@@ -152,12 +152,16 @@ def _vector_norm(
 
 @rule("_softmax")
 def _softmax(value: Any, dim: int, half_to_float: bool) -> Any:
-    return jax.nn.softmax(value, dim)
+    return jax.nn.softmax(_widened(value, half_to_float), dim)
 
 
 @rule("_log_softmax")
 def _log_softmax(value: Any, dim: int, half_to_float: bool) -> Any:
-    return jax.nn.log_softmax(value, dim)
+    return jax.nn.log_softmax(_widened(value, half_to_float), dim)
+
+
+def _widened(value: Any, half_to_float: bool) -> Any:
+    return value.astype(jnp.float32) if half_to_float else value
 
 
 @rule("topk")

@@ -221,6 +221,17 @@ def test_a_rule_gives_what_torch_gives(operator, args, named):
         np.testing.assert_array_equal(result, to_numpy(wanted))
 
 
+@pytest.mark.parametrize("name", ("softmax", "log_softmax"))
+def test_a_softmax_of_halves_may_be_that_of_floats(name):
+    operator = getattr(aten, f"_{name}").default
+    rounded = X.bfloat16().float()
+    halves = to_jax(rounded).astype(jnp.bfloat16)
+    result = find_rule(operator)(halves, -1, True)
+    assert result.dtype == jnp.float32
+    wanted = getattr(torch, name)(rounded, -1)
+    np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-5)
+
+
 def test_every_rule_of_elements_is_compared():
     called = {find_rule(operator) for operator, _, _ in CALLS}
     untested = {
