@@ -207,10 +207,14 @@ def _compute(node: torch.fx.Node, values: dict[torch.fx.Node, Any]) -> Any:
     assert rule is not None  # check_rules
     args = torch.fx.node.map_arg(node.args, values.__getitem__)
     kwargs = torch.fx.node.map_arg(node.kwargs, values.__getitem__)
-    result = rule(*args, **kwargs)
+    try:
+        result = rule(*args, **kwargs)
+    except (IndexError, TypeError, ValueError) as error:  # JAX refuses them
+        raise _unruled(node) from error
     wanted = node.meta.get("val")
     if isinstance(wanted, torch.Tensor) and isinstance(result, jax.Array):
-        assert tuple(wanted.shape) == result.shape, (node, result.shape)
+        if tuple(wanted.shape) != result.shape:
+            raise _unruled(node)
         dtype = jax_type(wanted.dtype)
         return result if result.dtype == dtype else result.astype(dtype)
     if isinstance(wanted, (tuple, list)):
@@ -221,6 +225,17 @@ def _compute(node: torch.fx.Node, values: dict[torch.fx.Node, Any]) -> Any:
             for one, meta in zip(result, wanted)
         ]
     return result
+
+
+def _unruled(node: torch.fx.Node) -> NotImplementedError:
+    shapes = [
+        list(given.meta["val"].shape)
+        for given in node.all_input_nodes
+        if isinstance(given.meta.get("val"), torch.Tensor)
+    ]
+    return NotImplementedError(
+        f"{node.target} of {' and '.join(map(str, shapes))}"
+    )
 
 
 def _accumulated(

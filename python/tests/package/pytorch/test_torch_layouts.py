@@ -416,6 +416,24 @@ def test_what_is_no_step_is_refused_by_its_path():
         error=meshwright.Unimplemented,
     )
 
+    def set_rows(module, batch):
+        x = batch["x"].clone()
+        x[batch["y"][:, 0] == 0] = torch.ones(8, 16)
+        return module(x).sum()
+
+    refused(
+        "HLO: aten.index_put with a mask and a value for each of its places; ",
+        module, optimizer, set_rows, batch, error=meshwright.Unimplemented,
+    )
+    refused(
+        r"HLO: aten.max_pool2d_with_indices.default of \[1, 8, 16\]; write",
+        module,
+        optimizer,
+        lambda m, b: torch.nn.functional.max_pool2d(m(b["x"])[None], 2).sum(),
+        batch,
+        error=meshwright.Unimplemented,
+    )
+
 
 def test_a_module_or_batch_of_another_plan_is_refused_by_its_path(plan):
     from meshwright.torch._layouts import placements
