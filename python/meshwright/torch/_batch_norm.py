@@ -3,7 +3,9 @@
 Concept: the step of a plan has one batch, so its norms take the mean and the
 variance of all rows. ``torch.nn.SyncBatchNorm`` does that on accelerators and
 refuses CPUs; there the same is computed with sums over the group. Processes
-have equally many rows.
+have equally many rows. A class that computes more than torch's norms, like an
+activation, would lose that.
+Errors: Unimplemented, naming the module of such a class.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from typing import Any
 import torch
 import torch.distributed
 
+from meshwright.errors import Unimplemented
+
 _Norm = torch.nn.modules.batchnorm._BatchNorm
 
 
@@ -20,6 +24,11 @@ def synchronize_batch_norms(
     module: torch.nn.Module, device_type: str, group: Any
 ) -> None:
     """Changes the norms of a module in place; their tensors stay."""
+    for name, kind in norms_that_compute_more(module).items():
+        raise Unimplemented(
+            f"{name or 'module'} is a batch norm of the class {kind}, which "
+            "computes more than torch's; apply the plan without how"
+        )
     # The classes have the same fields, and other forward passes.
     synchronized = (
         _BatchNormOnCpus if device_type == "cpu" else torch.nn.SyncBatchNorm
@@ -28,6 +37,21 @@ def synchronize_batch_norms(
         if isinstance(submodule, _Norm):
             submodule.__class__ = synchronized
             submodule.process_group = group
+
+
+def norms_that_compute_more(module: torch.nn.Module) -> dict[str, str]:
+    """The classes of batch norms with a forward pass of their own, by name."""
+    known = (
+        _Norm.forward,
+        torch.nn.SyncBatchNorm.forward,
+        _BatchNormOnCpus.forward,
+    )
+    return {
+        name: type(submodule).__name__
+        for name, submodule in module.named_modules()
+        if isinstance(submodule, _Norm)
+        and type(submodule).forward not in known
+    }
 
 
 class _BatchNormOnCpus(_Norm):

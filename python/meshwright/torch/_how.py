@@ -17,6 +17,7 @@ import torch
 from torch.distributed.tensor import Shard
 
 from meshwright.plan import Plan
+from meshwright.torch._batch_norm import norms_that_compute_more
 from meshwright.torch._layouts import (
     Placements,
     PlanPlacements,
@@ -55,6 +56,13 @@ def how(plan: Plan, module: torch.nn.Module) -> How:
     if not _splits_rows_alone(placed):
         return How(
             reason=_dtensor("it does not split rows of the batch alone")
+        )
+    computing_more = sorted(set(norms_that_compute_more(module).values()))
+    if computing_more:
+        return How(
+            reason=_dtensor(
+                f"{', '.join(computing_more)} computes more than a batch norm"
+            )
         )
     matrices = [
         where

@@ -27,6 +27,9 @@ from meshwright.torch._activations import (  # noqa: E402
     read_sharding,
     through_view,
 )
+from meshwright.torch._batch_norm import (  # noqa: E402
+    synchronize_batch_norms,
+)
 from meshwright.torch._layouts import (  # noqa: E402
     PlanPlacements,
     read_placements,
@@ -175,6 +178,22 @@ def test_styles_of_a_plan_that_styles_can_say(plan):
         meshwright.torch.parallelize_plan(other, Two())
 
 
+class NormAndReLU(nn.BatchNorm1d):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x).relu()
+
+
+def test_a_norm_that_computes_more_keeps_its_class():
+    module = nn.Sequential(nn.BatchNorm1d(16), NormAndReLU(16))
+    with pytest.raises(
+        meshwright.Unimplemented, match="1 is a batch norm .* NormAndReLU, .*;"
+    ):
+        synchronize_batch_norms(module, "cpu", None)
+    assert [type(norm) for norm in module] == [nn.BatchNorm1d, NormAndReLU]
+    synchronize_batch_norms(module[0], "cpu", None)
+    synchronize_batch_norms(module[0], "cpu", None)
+
+
 def test_how_says_in_a_sentence_what_runs_a_plan(plan):
     assert str(meshwright.torch.how(plan, Two())) == (
         "DTensor: the plan is run as it is, since it does not split rows of "
@@ -190,6 +209,10 @@ def test_how_says_in_a_sentence_what_runs_a_plan(plan):
     assert meshwright.torch.how(rows, Two()).method == "dtensor"
     with_norm = nn.Sequential(Two(), nn.BatchNorm1d(16))
     assert meshwright.torch.how(rows, with_norm).method == "ddp"
+    with_more = nn.Sequential(Two(), NormAndReLU(16))
+    found = meshwright.torch.how(rows, with_more)
+    assert found.method == "dtensor"
+    assert "NormAndReLU computes more than a batch norm" in str(found)
     sharded = dataclasses.replace(
         rows,
         arguments=tuple(
