@@ -31,7 +31,7 @@ class PlanPlacements:
     optimizer: Mapping[str, Mapping[str, Placements]]  # parameter -> state
     batch: Mapping[str, Placements]  # "batch['ids']"
     activations: Mapping[str, Placements]  # by submodule: its output
-    shapes: Mapping[str, tuple[int, ...]]  # by the plan's names
+    shapes: Mapping[str, tuple[int, ...]]  # by the plan's names, of all these
 
 
 def mesh_axes(plan: Plan) -> list[int]:
@@ -71,7 +71,10 @@ def placements(plan: Plan) -> PlanPlacements:
             activation.op_name: read_placements(activation.sharding, axes)
             for activation in plan.activations
         },
-        shapes={argument.name: argument.shape for argument in plan.arguments},
+        shapes={
+            **{value.op_name: value.shape for value in plan.activations},
+            **{argument.name: argument.shape for argument in plan.arguments},
+        },
     )
 
 

@@ -96,7 +96,9 @@ def apply(
     for name, submodule in module.named_modules():
         if name in placed.activations:
             submodule.register_forward_hook(
-                _move_output(mesh, placed.activations[name])
+                _move_output(
+                    mesh, placed.activations[name], placed.shapes[name]
+                )
             )
     return module
 
@@ -255,13 +257,17 @@ def _settle(accumulate: int) -> Callable[[torch.Tensor], None]:
 
 
 def _move_output(
-    mesh: DeviceMesh, where: Placements
+    mesh: DeviceMesh, where: Placements, shape: tuple[int, ...]
 ) -> Callable[[Any, Any, Any], Any]:
-    """Moves a module's output, and the gradient that comes back for it."""
+    """Moves a module's output, and the gradient that comes back for it.
+
+    A module may be called in several places; the plan has its first output,
+    and values of other shapes are left to DTensor.
+    """
 
     def hook(_: Any, __: Any, output: Any) -> Any:
         tensor = first_tensor(output)
-        if not isinstance(tensor, DTensor):
+        if not isinstance(tensor, DTensor) or tuple(tensor.shape) != shape:
             return output
         tensor = _move(tensor, mesh, where)
         if tensor.requires_grad:

@@ -98,6 +98,7 @@ def test_placements_of_every_tensor(plan):
     assert placed.parameters["down.bias"] == (Replicate(),)
     assert placed.optimizer["up.weight"]["exp_avg"] == (Shard(0),)
     assert placed.activations["up"] == (Shard(1),)
+    assert placed.shapes["up"] == (8, 64)
     assert placed.activations["down"] == (Replicate(),)
     assert set(placed.batch) == {"batch['x']", "batch['y']"}
 
@@ -346,11 +347,20 @@ def test_a_scaled_loss_is_refused():
 
 
 def test_a_named_tuple_stays_one_when_its_tensor_is_moved(alone):
-    hook = _move_output(alone, (Replicate(),))
+    hook = _move_output(alone, (Replicate(),), (4,))
     where = distribute_tensor(torch.ones(4), alone, [Shard(0)])
     moved = hook(None, None, Pair(where, torch.zeros(2)))
     assert type(moved) is Pair
     assert moved.x.placements == (Replicate(),)
+
+
+def test_a_module_that_is_called_twice_keeps_the_layout_of_other_shapes(alone):
+    hook = _move_output(alone, (Shard(2),), (4, 2, 8))
+    planned = distribute_tensor(torch.ones(4, 2, 8), alone, [Replicate()])
+    assert hook(None, None, planned).placements == (Shard(2),)
+    for shape in ((4, 8), (4, 8, 8)):
+        other = distribute_tensor(torch.ones(shape), alone, [Replicate()])
+        assert hook(None, None, other) is other
 
 
 def test_parameters_keep_their_attributes(alone):
