@@ -161,7 +161,11 @@ def _trace(
     inputs = [leaves[place].detach() for place in places]
     # Inputs may be real and what else the step reads, too.
     options = {"tracing_mode": "fake", "_allow_non_fake_inputs": True}
-    first = get_decompositions([torch.ops.aten.native_batch_norm])
+    # Those of CUDA do not say that they write running statistics.
+    aten = torch.ops.aten
+    first = get_decompositions(
+        [aten.native_batch_norm, aten.cudnn_batch_norm, aten.miopen_batch_norm]
+    )
     with (
         _as_if_compiled(),
         sdpa_kernel(SDPBackend.MATH),

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("jax", reason="jax is not installed")
 
-from jax_runs import train_both  # noqa: E402
+from jax_runs import Run, largest_difference, train_both  # noqa: E402
 from torch import nn  # noqa: E402
 from torch._subclasses import FakeTensor  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
@@ -172,6 +172,39 @@ def test_a_loss_of_one_element_is_a_loss():
     optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
     exported, eager, _ = train_both(case, optimizer)
     assert exported == pytest.approx(eager, abs=1e-6)
+
+
+class NormOfCuda(nn.BatchNorm1d):
+    """Calls the operator that torch takes for tensors on CUDA."""
+
+    def forward(self, x):
+        self.num_batches_tracked.add_(1)
+        return torch.ops.aten.cudnn_batch_norm(
+            x,
+            self.weight,
+            self.bias,
+            self.running_mean,
+            self.running_var,
+            True,
+            self.momentum,
+            self.eps,
+        )[0]
+
+
+def test_batch_norms_on_cuda_keep_their_statistics():
+    def case_with(kind):
+        torch.manual_seed(0)
+        module = nn.Sequential(nn.Linear(8, 8), kind(8))
+        batch = {"x": torch.arange(32.0).reshape(4, 8), "y": torch.zeros(4, 8)}
+        return Case(module, batch, squares)
+
+    case, wanted = case_with(NormOfCuda), case_with(nn.BatchNorm1d)
+    optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
+    run = Run(case.module, export(case, optimizer))
+    run(case.batch)
+    wanted.loss(wanted.module, wanted.batch).backward()
+    torch.optim.SGD(wanted.module.parameters(), lr=0.1).step()
+    assert largest_difference(run, wanted.module) < 1e-5
 
 
 class Remembering(nn.Module):
