@@ -50,7 +50,10 @@ def replicate(
     """A module around it, whose batch norms see the rows of all processes."""
     group = mesh.get_group()
     synchronize_batch_norms(module, mesh.device_type, group)
-    return DistributedDataParallel(module, process_group=group)
+    # The loss may leave out parts of the module, as it may in the trace.
+    return DistributedDataParallel(
+        module, process_group=group, find_unused_parameters=True
+    )
 
 
 def _list_layers(module: torch.nn.Module) -> list[torch.nn.Module]:

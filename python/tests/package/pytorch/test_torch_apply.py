@@ -207,6 +207,14 @@ def test_a_resnet_runs_as_fsdp2_with_the_batchs_statistics(binary, tmp_path):
     assert_keeps_the_batchs_statistics(said)
 
 
+def test_ddp_trains_a_module_whose_loss_leaves_out_a_head(binary, tmp_path):
+    plan_of(
+        "spare_head", tmp_path, symbolic=True, strategies=Strategies(pin=ROWS)
+    )
+    said = assert_trains_alike("spare_head", tmp_path, how="how")
+    assert said["how"].startswith("DistributedDataParallel"), said["how"]
+
+
 def assert_keeps_the_batchs_statistics(said):
     case = make("resnet")
     losses_of_one_process("resnet", case=case)

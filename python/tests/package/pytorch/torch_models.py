@@ -323,6 +323,27 @@ def padded() -> Case:
     return DescentCase(Two(), {"x": x, "y": y}, loss)
 
 
+class SpareHead(Two):
+    """Two heads, of which the loss uses one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(16)
+        self.spare = nn.Linear(16, 4)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        found = self.norm(super().forward(x))
+        return found, self.spare(found)
+
+
+def spare_head() -> Case:
+    def loss(module: nn.Module, batch: Any) -> torch.Tensor:
+        return (module(batch["x"])[0] - batch["y"]).square().mean()
+
+    x = torch.arange(8 * 16).reshape(8, 16) / 64
+    return DescentCase(SpareHead(), {"x": x, "y": x.cos()}, loss)
+
+
 # Models of single tests.
 OTHERS = {
     "autocast": autocast,
@@ -330,6 +351,7 @@ OTHERS = {
     "mean_squares": mean_squares,
     "padded": padded,
     "scaled": scaled,
+    "spare_head": spare_head,
 }
 
 
