@@ -20,7 +20,12 @@ from typing import Any
 import torch
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import FSDPModule
-from torch.distributed.tensor import DTensor, Shard, distribute_tensor
+from torch.distributed.tensor import (
+    DTensor,
+    Replicate,
+    Shard,
+    distribute_tensor,
+)
 from torch.distributed.tensor.experimental import implicit_replication
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -72,8 +77,9 @@ def apply(
 ) -> torch.nn.Module:
     """Lays out the module, in place, and returns what to call in its place.
 
-    Values are those of process 0. ``accumulate``: backward passes before each
-    update; DTensor gradients are settled in the last one. ``how``: what
+    Values are those of process 0, and for a random step so is the state of
+    torch's generators. ``accumulate``: backward passes before each update;
+    DTensor gradients are settled in the last one. ``how``: what
     ``how(plan, module)`` says; DDP is a module around this one. Make the
     optimizer after it, from the parameters of what it returns.
     """
@@ -100,7 +106,19 @@ def apply(
                     mesh, placed.activations[name], placed.shapes[name]
                 )
             )
+    if any(argument.name == "random" for argument in plan.arguments):
+        _draw_alike(mesh)
     return module
+
+
+def _draw_alike(mesh: DeviceMesh) -> None:
+    """Copies of a value would differ where processes drop other elements."""
+    on_mesh = [torch.cuda] if mesh.device_type == "cuda" else []
+    for device in (torch, *on_mesh):
+        state = distribute_tensor(
+            device.get_rng_state(), mesh, (Replicate(),) * mesh.ndim
+        )
+        device.set_rng_state(state.to_local().cpu())
 
 
 def shard_optimizer(

@@ -4,9 +4,9 @@
 
 RENDEZVOUS is a file that none of them has made yet. HOW is "apply", "how" for
 what ``meshwright.torch.how`` says, or "styles" for parallelize_module, which
-leaves the batch whole. Prints a JSON line: the losses, the collectives of the
-last step, the placements of the optimizer's state, the reason of "how", and
-the mean of each buffer.
+leaves the batch whole. Processes have different seeds. Prints a JSON line: the
+losses, the collectives of the last step, the placements of the optimizer's
+state, the reason of "how", and the means of buffers and parameters.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from meshwright import Plan
 STEPS = 3
 
 
+def whole(value: torch.Tensor) -> torch.Tensor:
+    return value.full_tensor() if isinstance(value, DTensor) else value
+
+
 def full(value: torch.Tensor) -> float:
-    if isinstance(value, DTensor):
-        value = value.full_tensor()
-    return value.item()
+    return whole(value).item()
 
 
 def main(
@@ -47,6 +49,7 @@ def main(
     )
     mesh = meshwright.torch.device_mesh(plan)
     case = make(name)
+    torch.manual_seed(rank)
     way = meshwright.torch.How()
     if how == "styles":
         styles = meshwright.torch.parallelize_plan(plan, case.module)
@@ -98,6 +101,10 @@ def main(
                 "buffers": [
                     full(buffer.float().mean())
                     for buffer in case.module.buffers()
+                ],
+                "parameters": [
+                    whole(parameter.detach()).float().mean().item()
+                    for parameter in case.module.parameters()
                 ],
             }
         )

@@ -234,6 +234,16 @@ def save_with_shardings(plan, tmp_path, sharding_of):
     Plan.from_json(written).save(tmp_path / "plan.json")
 
 
+def test_processes_of_other_seeds_drop_the_same_elements(binary, tmp_path):
+    pin = ("0=columns", "1=contraction")
+    plan_of("dropped", tmp_path, symbolic=True, strategies=Strategies(pin=pin))
+    first, second = run_processes("dropped", tmp_path)
+    assert len(set(first["losses"])) == 3
+    assert first["parameters"] == pytest.approx(
+        second["parameters"], abs=1e-6
+    )
+
+
 class Away:
     """A client that no service answers, so the baseline is taken."""
 

@@ -344,9 +344,20 @@ def spare_head() -> Case:
     return DescentCase(SpareHead(), {"x": x, "y": x.cos()}, loss)
 
 
+class Dropped(Two):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.dropout(super().forward(x), 0.5)
+
+
+def dropped() -> Case:
+    batch = {"x": torch.ones(8, 16), "y": torch.zeros(8, 16)}
+    return DescentCase(Dropped(), batch, squares)
+
+
 # Models of single tests.
 OTHERS = {
     "autocast": autocast,
+    "dropped": dropped,
     "gemma2": gemma2,
     "mean_squares": mean_squares,
     "padded": padded,
