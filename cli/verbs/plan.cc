@@ -101,12 +101,9 @@ absl::StatusOr<v1::Plan> AskForPlan(const Context& context,
                                 stop);
 }
 
-// Of a service that is away, busy or refuses; what is wrong with the step is
-// wrong with its baseline, too.
-bool IsServices(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-         absl::IsResourceExhausted(status) || absl::IsAborted(status) ||
-         absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status);
+// What is wrong with the step is wrong with its baseline, too.
+bool IsOfStep(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsOutOfRange(status);
 }
 
 absl::StatusOr<v1::Plan> PlanMesh(const Context& context,
@@ -123,7 +120,9 @@ absl::StatusOr<v1::Plan> PlanMesh(const Context& context,
   const TimeLimit limit(wait);
   absl::StatusOr<v1::Plan> planned =
       AskForPlan(context, flags, request, limit.token());
-  if (planned.ok() || (!limit.has_passed() && !IsServices(planned.status()))) {
+  // An interrupt stops, too.
+  if (planned.ok() || (!limit.has_passed() && (limit.token().stop_requested() ||
+                                               IsOfStep(planned.status())))) {
     return planned;
   }
   const std::string reason =
@@ -258,8 +257,8 @@ void AddPlanVerb(CLI::App& app, Context& context) {
       ->excludes("--symbolic")
       ->excludes("--baseline");
   verb->add_option("--fallback", flags->fallback,
-                   "the baseline to take after --wait, or where the "
-                   "coordinator is away, busy or refuses")
+                   "the baseline to take after --wait, or where there is no "
+                   "plan for a reason that is not the step's")
       ->check(CLI::IsMember({"dp", "tp", "fsdp", "alpa-like", "map"}))
       ->excludes(stages)
       ->excludes("--symbolic")

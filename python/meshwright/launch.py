@@ -1,10 +1,10 @@
 """``best_plan``: a plan within a time limit, or a named baseline.
 
 Concept: a training job must start whether or not the service answers. The
-service is asked and waited for; where it is away, busy beyond the limit or
-refuses, the job takes a baseline that needs no measurement, and one warning
-says so. A plan that is late goes on in the service, for the next start. An
-error of the step itself is an error here, too.
+service is asked and waited for. Where it has no plan in time, the job takes a
+baseline that needs no measurement, and one warning says why. A plan that is
+late goes on in the service, for the next start. An error of the step itself is
+one of its baseline, so it is an error here, too.
 """
 
 from __future__ import annotations
@@ -14,14 +14,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from meshwright.errors import (
-    DeadlineExceeded,
-    FailedPrecondition,
+    InfeasiblePlan,
     InvalidArgument,
-    PermissionDenied,
-    ResourceExhausted,
-    Unauthenticated,
-    Unavailable,
-    Unimplemented,
+    MeshwrightError,
     warn,
 )
 from meshwright.plan import Plan
@@ -33,15 +28,8 @@ T = TypeVar("T")
 # roofline.
 BASELINES = ("dp", "tp", "fsdp", "alpa-like", "map", "symbolic")
 
-# A service of before it had a call lacks what it needs for the plan.
-_SERVICE_FAULTS = (
-    DeadlineExceeded,
-    PermissionDenied,
-    ResourceExhausted,
-    Unauthenticated,
-    Unavailable,
-    Unimplemented,
-)
+# As `meshwright plan --fallback` has it, all others are the service's.
+_STEP_FAULTS = (InfeasiblePlan, InvalidArgument)
 
 
 def best_plan(
@@ -91,12 +79,16 @@ def plan_or_baseline(
     """A plan, and whether it is the one asked for."""
     try:
         return ask(), True
-    except _SERVICE_FAULTS as error:
+    except _STEP_FAULTS:
+        raise
+    except MeshwrightError as error:
         if fallback is None:
             raise
         try:
             plan = make_baseline(fallback)
-        except FailedPrecondition as second:  # no program on this machine
+        except _STEP_FAULTS:
+            raise
+        except MeshwrightError as second:  # no program on this machine
             raise type(error)(
                 f"{error}; and there is no baseline {fallback}: {second}"
             ) from second

@@ -116,6 +116,15 @@ TEST_F(PlanVerbsTest, AFallbackStandsInForAServiceThatIsAway) {
                 "stand-in.json");
 }
 
+TEST_F(PlanVerbsTest, AFallbackStandsInForAMachineThatCannotMeasure) {
+  const Outcome outcome =
+      Command({"plan", "tests/testdata/llama_tiny.hlo.pb", "--mesh", "1x2",
+               "--plugin", Path("none.so"), "--fallback", "tp"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("there is no PJRT plugin at"));
+  EXPECT_THAT(outcome.err, HasSubstr("; the plan is the baseline tp\n"));
+}
+
 TEST_F(PlanVerbsTest, ExplainSaysWhatEachChoiceSaves) {
   const v1::Plan plan = Plan("a");
   const std::string store = Path("store");

@@ -78,6 +78,44 @@ def test_a_service_that_is_busy_is_waited_for_within_the_limit(binary, store):
                 client.cancel(record.id)
 
 
+class Refusing:
+    """A client whose service has no plan."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def plan(self, *_, **__):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "kind",
+    (
+        meshwright.Cancelled,
+        meshwright.FailedPrecondition,
+        meshwright.Internal,
+        meshwright.NotFound,
+        meshwright.Unimplemented,
+    ),
+)
+def test_whatever_ails_the_service_leaves_a_baseline(binary, kind):
+    with pytest.warns(meshwright.MeshwrightWarning, match="baseline dp: it is"):
+        plan = meshwright.best_plan(
+            MODEL, mesh="1x2", client=Refusing(kind("it is ill"))
+        )
+    assert plan.feasible
+
+
+@pytest.mark.parametrize(
+    "kind", (meshwright.InvalidArgument, meshwright.InfeasiblePlan)
+)
+def test_an_error_of_the_step_is_no_reason_for_a_baseline(binary, kind):
+    with pytest.raises(kind, match="the step is"):
+        meshwright.best_plan(
+            MODEL, mesh="1x2", client=Refusing(kind("the step is wrong"))
+        )
+
+
 def test_without_a_fallback_the_service_has_the_word(monkeypatch):
     monkeypatch.setenv("MESHWRIGHT_ADDRESS", "localhost:1")
     with pytest.raises(meshwright.Unavailable):
