@@ -134,6 +134,9 @@ def _plan_module(
             mesh=parse_mesh(mesh),
             name=options["name"] or "step",
             memory=memory,
+            strategies=(
+                options.get("strategies") if baseline == "symbolic" else None
+            ),
             baseline=baseline,
         ),
         fallback,

@@ -116,6 +116,20 @@ def test_an_error_of_the_step_is_no_reason_for_a_baseline(binary, kind):
         )
 
 
+@pytest.mark.parametrize("pin", ("rows", "columns|contraction"))
+def test_a_baseline_by_roofline_keeps_the_pins(binary, pin):
+    with pytest.warns(meshwright.MeshwrightWarning):
+        plan = meshwright.best_plan(
+            MODEL,
+            mesh="1x2",
+            fallback="symbolic",
+            strategies=meshwright.Strategies(pin=(f"all={pin}",)),
+            client=Refusing(meshwright.Unavailable("it is away")),
+        )
+    blocks = plan.segments[1].describe.split(";")[0].split(", ")
+    assert set(blocks) <= set(pin.split("|"))
+
+
 def test_without_a_fallback_the_service_has_the_word(monkeypatch):
     monkeypatch.setenv("MESHWRIGHT_ADDRESS", "localhost:1")
     with pytest.raises(meshwright.Unavailable):
