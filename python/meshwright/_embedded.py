@@ -45,6 +45,7 @@ class LocalService:
         self._lock = threading.Lock()
         self._devices = 0
         self._address = ""
+        self._process: subprocess.Popen[bytes] | None = None
         self._end: weakref.finalize[..., LocalService] | None = None
 
     def settings(
@@ -52,11 +53,13 @@ class LocalService:
     ) -> ServiceSettings:
         """How to reach it; it is started where it does not run.
 
-        It is started again where it has fewer devices than that, which only
-        virtual ones of a CPU can be.
+        It is started again where it was killed, or has fewer devices than
+        that, which only virtual ones of a CPU can be.
         """
         with self._lock:
-            if self._address and devices > self._devices:
+            if self._address and (
+                devices > self._devices or self._has_ended()
+            ):
                 self._stop()
             if not self._address:
                 self._start(max(devices, _CPU_DEVICES), until)
@@ -66,9 +69,21 @@ class LocalService:
         with self._lock:
             self._stop()
 
+    def _has_ended(self) -> bool:
+        """Whether its output has ended, which the program alone holds open."""
+        assert self._process is not None and self._process.stdout is not None
+        stream = self._process.stdout
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
+            while selector.select(0):
+                if not os.read(stream.fileno(), 4096):
+                    return True
+        return False
+
     def _stop(self) -> None:
         if self._end is not None:
             self._end()
+        self._process = None
         self._end = None
         self._address = ""
 
@@ -112,6 +127,7 @@ class LocalService:
                 env=environment(),
                 start_new_session=True,
             )
+        self._process = process
         self._end = weakref.finalize(self, _end, process, folder)
         assert process.stdout is not None
         line = _read_line(process.stdout, limit)

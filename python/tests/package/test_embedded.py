@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import select
+import signal
 import subprocess
 import sys
 import threading
@@ -40,6 +42,29 @@ def test_it_starts_again_for_more_devices(binary, store):
     service = LocalService("cpu", store)
     first = service.settings(2)
     assert service.settings(16) != first
+    service.stop()
+
+
+def children_of(parent):
+    """The ids of its processes, by their stat files."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[1]) == parent:
+            yield int(path.parent.name)
+
+
+def test_it_starts_again_where_it_was_killed(binary, store):
+    service = LocalService("cpu", store)
+    first = service.settings()
+    (program,) = children_of(service._process.pid)
+    os.kill(program, signal.SIGKILL)
+    select.select([service._process.stdout], [], [], 60)
+    second = service.settings()
+    assert second != first
+    assert service.settings() == second
     service.stop()
 
 
