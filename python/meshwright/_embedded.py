@@ -2,7 +2,8 @@
 
 Concept: the program runs ``meshwright up`` on a socket in a private folder. A
 shell between the two waits for the end of its standard input, which this
-process holds: the service also ends where this process is killed.
+process holds: the service also ends where this process is killed. A process
+that is forked from this one uses the service, and does not hold it.
 Threads: any; one start at a time.
 Errors: FailedPrecondition with the program's own sentence; Unavailable where
 another service holds the store, or this one does not start in time.
@@ -47,6 +48,7 @@ class LocalService:
         self._address = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._end: weakref.finalize[..., LocalService] | None = None
+        _services.add(self)
 
     def settings(
         self, devices: int = 1, until: float | None = None
@@ -68,6 +70,15 @@ class LocalService:
     def stop(self) -> None:
         with self._lock:
             self._stop()
+
+    def leave_to_parent(self) -> None:
+        """In a forked process: the service is that of its parent."""
+        if self._end is None:
+            return
+        self._end.detach()
+        self._end = None
+        assert self._process is not None and self._process.stdin is not None
+        self._process.stdin.close()
 
     def _has_ended(self) -> bool:
         """Whether its output has ended, which the program alone holds open."""
@@ -145,6 +156,17 @@ class LocalService:
             )
         self._address = json.loads(line)["address"]
         self._devices = devices
+
+
+_services: weakref.WeakSet[LocalService] = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    for service in list(_services):
+        service.leave_to_parent()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def _read_line(stream: IO[bytes], limit: float | None) -> bytes | None:

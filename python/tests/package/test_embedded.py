@@ -17,7 +17,7 @@ pytest.importorskip("grpc", reason="grpcio is not installed")
 pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
 
 import meshwright  # noqa: E402
-from meshwright._embedded import LocalService  # noqa: E402
+from meshwright._embedded import _STOP_SECONDS, LocalService  # noqa: E402
 
 CODE = """
 import os, signal, sys
@@ -66,6 +66,34 @@ def test_it_starts_again_where_it_was_killed(binary, store):
     assert second != first
     assert service.settings() == second
     service.stop()
+
+
+def test_a_forked_process_neither_holds_nor_ends_it(binary, store):
+    service = LocalService("cpu", store)
+    first = service.settings()
+    is_left, leave = os.pipe()
+    waits, end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(end)
+            service.stop()
+            os.write(leave, b"1")
+            os.read(waits, 1)
+        finally:
+            os._exit(0)
+    os.close(leave)
+    try:
+        assert os.read(is_left, 1) == b"1"
+        assert service.settings() == first
+        began = time.monotonic()
+        service.stop()
+        assert time.monotonic() - began < _STOP_SECONDS / 2
+    finally:
+        os.close(end)
+        os.waitpid(child, 0)
+        os.close(is_left)
+        os.close(waits)
 
 
 def test_a_store_has_one_service_at_a_time(binary, store):
