@@ -20,6 +20,97 @@ std::vector<char> MarkDonated(const Module& module) {
   return donated;
 }
 
+bool UpdatesElementwise(const Module& module, ValueId user,
+                        const ir::Shape& shape) {
+  return ir::IsElementwise(module.at(user).opcode) &&
+         module.at(user).shape == shape;
+}
+
+// Whether donors reach the outputs that they are paired with.
+class PairSearch {
+ public:
+  explicit PairSearch(const Module& module)
+      : module_(module),
+        is_paired_(module.size(), 0),
+        seen_by_(module.size()),
+        looks_left_(kMaxLooks * module.size()) {
+    for (const ir::Alias& alias : module.aliases) {
+      is_paired_[module.outputs[alias.output]] = 1;
+    }
+  }
+
+  // Elementwise, and not through the output of another pair: an optimizer's
+  // state reaches the new parameter through its own new state. Also true where
+  // the bound ends the search.
+  bool IsReached(const ir::Alias& alias) {
+    const ValueId argument = module_.parameters[alias.parameter];
+    const ValueId output = module_.outputs[alias.output];
+    const ir::Shape& shape = module_.at(argument).shape;
+    if (output == argument) return true;
+    std::vector<ValueId> frontier = {argument};
+    while (!frontier.empty()) {
+      const ValueId id = frontier.back();
+      frontier.pop_back();
+      for (ValueId user : module_.at(id).users) {
+        if (--looks_left_ < 0) return true;
+        if (!UpdatesElementwise(module_, user, shape)) continue;
+        if (user == output) return true;
+        if (is_paired_[user]) continue;
+        if (std::exchange(seen_by_[user], alias.output) != alias.output) {
+          frontier.push_back(user);
+        }
+      }
+    }
+    return false;
+  }
+
+ private:
+  const Module& module_;
+  std::vector<char> is_paired_;              // by ValueId
+  std::vector<std::optional<int>> seen_by_;  // by ValueId: the last output
+  int64_t looks_left_;
+};
+
+// Gives each argument its own new state, by output number in `own`. A donor
+// without one keeps its output where that is nobody's. Else it takes the first
+// output of its shape that a donor left.
+std::vector<ir::Alias> PairOwn(const Module& module,
+                               const std::vector<std::optional<int>>& own) {
+  std::vector<char> is_own(module.outputs.size(), 0);
+  for (const std::optional<int>& output : own) {
+    if (output.has_value()) is_own[*output] = 1;
+  }
+  std::vector<ir::Alias> paired;
+  std::vector<int> unpaired;      // donors
+  std::vector<int> left_outputs;  // by donors
+  for (const ir::Alias& alias : module.aliases) {
+    const std::optional<int>& output = own[alias.parameter];
+    if (output.has_value()) {
+      paired.push_back({*output, alias.parameter});
+      if (!is_own[alias.output]) left_outputs.push_back(alias.output);
+    } else if (!is_own[alias.output]) {
+      paired.push_back(alias);
+    } else {
+      unpaired.push_back(alias.parameter);
+    }
+  }
+  for (const int number : unpaired) {
+    const ir::Shape& shape = module.at(module.parameters[number]).shape;
+    const auto fitting =
+        std::find_if(left_outputs.begin(), left_outputs.end(), [&](int output) {
+          return module.at(module.outputs[output]).shape == shape;
+        });
+    if (fitting == left_outputs.end()) continue;
+    paired.push_back({*fitting, number});
+    left_outputs.erase(fitting);
+  }
+  std::sort(paired.begin(), paired.end(),
+            [](const ir::Alias& a, const ir::Alias& b) {
+              return a.output < b.output;
+            });
+  return paired;
+}
+
 }  // namespace
 
 StateSearch::StateSearch(const Module& module, const std::vector<char>& taken)
@@ -54,8 +145,7 @@ std::optional<int> StateSearch::Claim(int number) {
     if (id != argument && is_end_[id]) continue;
     for (ValueId user : module_.at(id).users) {
       --looks_left_;
-      if (ir::IsElementwise(module_.at(user).opcode) &&
-          module_.at(user).shape == shape &&
+      if (UpdatesElementwise(module_, user, shape) &&
           std::exchange(seen_by_[user], number) != number) {
         frontier.push_back(user);
       }
@@ -78,44 +168,26 @@ std::vector<int> ListKeptTensors(const Module& module) {
 }
 
 void PairDonations(Module& module) {
-  const std::vector<int> kept = ListKeptTensors(module);
-  if (module.aliases.empty() || kept.empty()) return;
+  if (module.aliases.empty()) return;
   StateSearch search(module);
+  PairSearch pairs(module);
+  bool is_mispaired = false;
   std::vector<std::optional<int>> donor(module.outputs.size());
   std::vector<std::optional<int>> own(module.parameters.size());
   for (const ir::Alias& alias : module.aliases) {
     donor[alias.output] = alias.parameter;
-    if (!own[alias.parameter].has_value()) {
-      own[alias.parameter] = search.Claim(alias.parameter);
-    }
+    std::optional<int>& output = own[alias.parameter];
+    if (!output.has_value()) output = search.Claim(alias.parameter);
+    is_mispaired |=
+        output.has_value() && output != alias.output && !pairs.IsReached(alias);
   }
-  bool is_mispaired = false;
-  for (const int number : kept) {
+  for (const int number : ListKeptTensors(module)) {
     const std::optional<int> output = search.Claim(number);
     is_mispaired |= output.has_value() && donor[*output].has_value() &&
                     own[*donor[*output]].has_value();
     own[number] = output;
   }
-  if (!is_mispaired) return;
-  std::vector<char> is_own(module.outputs.size(), 0);
-  for (const std::optional<int>& output : own) {
-    if (output.has_value()) is_own[*output] = 1;
-  }
-  // A donor without a new state keeps its output where that is nobody's.
-  std::vector<ir::Alias> paired;
-  for (const ir::Alias& alias : module.aliases) {
-    const std::optional<int>& output = own[alias.parameter];
-    if (output.has_value()) {
-      paired.push_back({*output, alias.parameter});
-    } else if (!is_own[alias.output]) {
-      paired.push_back(alias);
-    }
-  }
-  std::sort(paired.begin(), paired.end(),
-            [](const ir::Alias& a, const ir::Alias& b) {
-              return a.output < b.output;
-            });
-  module.aliases = std::move(paired);
+  if (is_mispaired) module.aliases = PairOwn(module, own);
 }
 
 }  // namespace meshwright::segmenter

@@ -44,10 +44,12 @@ class StateSearch {
 std::vector<int> ListKeptTensors(const ir::Module& module);
 
 // Pairs donated arguments with their own new states. JAX pairs one with the
-// first output of its shape: where the optimizer's state is donated and the
-// parameters are not, with a new parameter. Any pairing of equal shapes is as
-// good for memory. Nothing changes but where an argument that is not donated
-// has a new state that another one's memory is to become, which has one itself.
+// first output of its shape. Where a step returns its optimizer's state before
+// the parameters, or does not donate these, that is another one's new state.
+// Any pairing of equal shapes is as good for memory. Nothing changes but in two
+// cases, where the donor has a new state of its own:
+// * its output is the new state of an argument that is not donated, or
+// * it does not reach its output elementwise, or only through other pairs'.
 void PairDonations(ir::Module& module);
 
 }  // namespace meshwright::segmenter

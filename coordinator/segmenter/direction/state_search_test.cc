@@ -16,8 +16,11 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
+constexpr char kFloatBatch[] = "x = f32[8,16] parameter(2)";
+
 // A step with momentum over w, m and batch x that returns w, m and the loss.
-ir::Module Step(const std::string& aliases) {
+ir::Module Step(const std::string& aliases,
+                const std::string& batch = kFloatBatch) {
   const auto module = ir::LoadModule(absl::Substitute(R"(
 HloModule momentum, input_output_alias={ $0 }
 sum {
@@ -29,7 +32,7 @@ sum {
 ENTRY step {
   w = f32[16,32] parameter(0)
   m = f32[16,32] parameter(1)
-  x = f32[8,16] parameter(2)
+  $1
   zero = f32[] constant(0)
   y = f32[8,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   square = f32[8,32] multiply(y, y)
@@ -41,7 +44,7 @@ ENTRY step {
   ROOT out = (f32[16,32], f32[16,32], f32[]) tuple(w.new, m.new, loss)
 }
 )",
-                                                      aliases));
+                                                      aliases, batch));
   EXPECT_TRUE(module.ok()) << module.status();
   return *module;
 }
@@ -74,6 +77,59 @@ TEST(PairDonationsTest, WhatIsPairedWellStays) {
   ir::Module one = Step("{1}: (1, {}, may-alias)");
   PairDonations(one);
   EXPECT_THAT(Pairs(one), ElementsAre(Pair(1, 1)));
+}
+
+// As JAX does where the step returns m before w and donates both.
+TEST(PairDonationsTest, TwoDonorsOfEachOthersOutputsAreSwapped) {
+  const std::string tokens = R"(tokens = s32[8,16] parameter(2)
+  x = f32[8,16] convert(tokens))";
+  for (const std::string& batch : {std::string(kFloatBatch), tokens}) {
+    ir::Module module =
+        Step("{0}: (1, {}, may-alias), {1}: (0, {}, may-alias)", batch);
+    PairDonations(module);
+    EXPECT_THAT(Pairs(module), ElementsAre(Pair(0, 0), Pair(1, 1))) << batch;
+  }
+}
+
+// Each of three is paired with the new state of the next; `same` has none.
+TEST(PairDonationsTest, ADonorWithoutANewStateTakesAnOutputThatWasLeft) {
+  auto module = ir::LoadModule(R"(
+HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias), {2}: (2, {}, may-alias) }
+
+ENTRY step {
+  w = f32[16] parameter(0)
+  same = f32[16] parameter(1)
+  m = f32[16] parameter(2)
+  drawn = s32[16] parameter(3)
+  g = f32[16] convert(drawn)
+  m.new = f32[16] add(m, g)
+  w.new = f32[16] subtract(w, m.new)
+  ROOT out = (f32[16], f32[16], f32[16]) tuple(m.new, w.new, same)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  PairDonations(*module);
+  EXPECT_THAT(Pairs(*module), ElementsAre(Pair(0, 2), Pair(1, 0), Pair(2, 1)));
+}
+
+// The search meets v.new first where it looks for what becomes of w.
+TEST(PairDonationsTest, DonorsThatReachTheirOutputsStay) {
+  auto module = ir::LoadModule(R"(
+HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+
+ENTRY step {
+  w = f32[16] parameter(0)
+  v = f32[16] parameter(1)
+  drawn = s32[16] parameter(2)
+  g = f32[16] convert(drawn)
+  w.new = f32[16] subtract(w, g)
+  v.new = f32[16] add(v, w)
+  ROOT out = (f32[16], f32[16]) tuple(w.new, v.new)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  PairDonations(*module);
+  EXPECT_THAT(Pairs(*module), ElementsAre(Pair(0, 0), Pair(1, 1)));
 }
 
 TEST(StateSearchTest, NoSearchGoesBeyondATakenOutput) {
