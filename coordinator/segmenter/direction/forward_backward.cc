@@ -50,6 +50,33 @@ bool IsBatch(const Module& module, const ForwardBackward& passes, ValueId id) {
   return it.shape.rank() > 1;
 }
 
+// Whether operations that have the batch above them pass on an operand as it
+// is, or join it with values of its own dimensions.
+bool KeepsForm(const Module& module, ValueId id, ValueId operand) {
+  const ir::Instruction& it = module.at(id);
+  if (ir::IsLayout(it.opcode) || it.opcode == Opcode::kSlice) return true;
+  if (it.opcode == Opcode::kDynamicSlice) return it.operands[0] == operand;
+  return ir::IsElementwise(it.opcode) &&
+         it.shape.dims == module.at(operand).shape.dims;
+}
+
+// Activations have a weight's dimensions behind a broadcast only.
+bool IsWeightForm(const Module& module, const ForwardBackward& passes,
+                  ValueId id) {
+  const ir::Instruction& it = module.at(id);
+  if (it.shape.is_tuple() || it.shape.is_scalar()) return false;
+  if (it.opcode == Opcode::kParameter) {
+    const auto number = it.attributes().parameter_number();
+    return passes.roles[number] == ArgumentRole::kParameter;
+  }
+  if (it.opcode == Opcode::kBroadcast) return false;
+  return std::any_of(
+      it.operands.begin(), it.operands.end(), [&](ValueId operand) {
+        return passes.weight_form[operand] != 0 &&
+               (!passes.batch_derived[id] || KeepsForm(module, id, operand));
+      });
+}
+
 // A few words from which more than a few are drawn, outside of any loop.
 std::vector<char> RandomKeys(const Module& module) {
   constexpr int64_t kMaxWords = 16;
@@ -167,6 +194,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
   passes.has_contraction.resize(module.size(), 0);
   passes.recomputable.resize(module.size(), 0);
   passes.batch_derived.resize(module.size(), 0);
+  passes.weight_form.resize(module.size(), 0);
   passes.random_key = RandomKeys(module);
   const std::vector<char> heavy = LoopsWithContractions(module);
   for (const ValueId id : module.ids()) {
@@ -195,6 +223,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
     }
     passes.has_contraction[id] = contraction;
     passes.batch_derived[id] = batch;
+    passes.weight_form[id] = IsWeightForm(module, passes, id);
     passes.recomputable[id] = recomputable && !contraction;
   }
   if (LimitRecomputing(module, passes.recomputable)) {

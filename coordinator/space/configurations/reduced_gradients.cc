@@ -1,6 +1,7 @@
 #include "coordinator/space/configurations/reduced_gradients.h"
 
-#include <algorithm>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "coordinator/segmenter/segment_view.h"
@@ -17,28 +18,27 @@ class ReducedGradients : segmenter::SegmentView {
 
   int64_t Count() const {
     if (analysis_.passes.inference) return 0;
-    std::vector<std::vector<char>> reduced;  // by mesh axis, then value
-    for (const AxisAnnotation& axis : annotation_.axes) {
-      reduced.push_back(FindReduced(axis));
+    std::map<int, Sharding> reduced;  // by value
+    for (size_t axis = 0; axis < annotation_.axes.size(); ++axis) {
+      const std::vector<std::optional<int>> found =
+          FindReduced(annotation_.axes[axis]);
+      for (int i = 0; i < graph_.input_count; ++i) {
+        if (!IsWeight(i) || !found[i].has_value()) continue;
+        const int value = *found[i];
+        const auto it = reduced.try_emplace(value, GetSharding(value)).first;
+        it->second[axis] = kWhole;
+      }
     }
     int64_t bytes = 0;
-    for (int i = 0; i < graph_.input_count; ++i) {
-      if (!IsWeight(i)) continue;
-      const ir::Shape& shape = At(i).shape;
-      Sharding sharding = annotation_.GetSharding(i, shape, mesh_);
-      bool is_reduced = false;
-      for (size_t axis = 0; axis < reduced.size(); ++axis) {
-        if (!reduced[axis][i]) continue;
-        is_reduced = true;
-        sharding[axis] = kWhole;
-      }
-      if (is_reduced) bytes += CountBytesPerDevice(shape, sharding, mesh_);
+    for (const auto& [value, sharding] : reduced) {
+      bytes += CountBytesPerDevice(At(value).shape, sharding, mesh_);
     }
     return bytes;
   }
 
  private:
-  // A parameter, or what an earlier segment makes of parameters alone.
+  // A parameter, or what an earlier segment makes of parameters and of what is
+  // frozen.
   bool IsWeight(int input) const {
     const ir::Shape& shape = At(input).shape;
     if (shape.is_tuple() || shape.is_scalar() ||
@@ -47,7 +47,7 @@ class ReducedGradients : segmenter::SegmentView {
     }
     if (!IsArgument(input)) {
       return IsForward(input) && !IsRecomputable(input) &&
-             !IsBatchDerived(input);
+             (!IsBatchDerived(input) || IsWeightForm(input));
     }
     return analysis_.passes.roles[At(input).attributes().parameter_number()] ==
            segmenter::ArgumentRole::kParameter;
@@ -57,18 +57,33 @@ class ReducedGradients : segmenter::SegmentView {
     return analysis_.passes.batch_derived[Origin(value)] != 0;
   }
 
-  // By value: whether a split forward operation reads it whole, or a form of it
-  // that no batch is in.
-  std::vector<char> FindReduced(const AxisAnnotation& axis) const {
-    std::vector<char> reduced(count_, 0);
+  bool IsWeightForm(int value) const {
+    return analysis_.passes.weight_form[Origin(value)] != 0;
+  }
+
+  Sharding GetSharding(int value) const {
+    return annotation_.GetSharding(value, At(value).shape, mesh_);
+  }
+
+  // By value: the one whose gradient is reduced for its sake. That is itself
+  // where a split forward operation reads it whole, or a form of it that no
+  // batch is in. It is a later form where a frozen argument went into that one.
+  std::vector<std::optional<int>> FindReduced(
+      const AxisAnnotation& axis) const {
+    std::vector<std::optional<int>> reduced(count_);
     for (int i = count_ - 1; i >= 0; --i) {
-      reduced[i] = std::any_of(
-          Uses(i).begin(), Uses(i).end(), [&](const segmenter::Use& use) {
-            if (!IsForward(use.user)) return false;
-            return (Read(axis, use.user, use.operand) < 0 &&
-                    IsSplit(axis, use.user)) ||
-                   (reduced[use.user] && !IsBatchDerived(use.user));
-          });
+      for (const segmenter::Use& use : Uses(i)) {
+        const int user = use.user;
+        if (!IsForward(user)) continue;
+        if ((Read(axis, user, use.operand) < 0 && IsSplit(axis, user)) ||
+            (reduced[user] == user && !IsBatchDerived(user))) {
+          reduced[i] = i;
+          break;
+        }
+        if (reduced[user].has_value() && IsWeightForm(user)) {
+          reduced[i] = reduced[user];
+        }
+      }
     }
     return reduced;
   }

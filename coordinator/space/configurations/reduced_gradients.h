@@ -4,9 +4,11 @@
 // Concept: where a reader of a parameter computes on a part of the batch, the
 // parameter's gradient is a sum over the parts, and devices reduce it. On such
 // a mesh axis the forward pass reads the parameter whole, and what it makes of
-// it is split. An axis that splits the parameter splits its gradient alike and
-// reduces activations instead. These wait for one another, layer by layer, so
-// that a compiler does not merge them behind the backward pass
+// it is split. A frozen argument may go into the parameter first, as a mask or
+// the weight that an adapter adds to does; the sum then counts as large as the
+// value that is read. An axis that splits the parameter splits its gradient
+// alike and reduces activations instead. These wait for one another, layer by
+// layer, so that a compiler does not merge them behind the backward pass
 // (coordinator/problem/peak_timeline.h). A switch that splits state counts as
 // none: whether it reduces gradients whole is up to the compiler.
 // In -> Out: a segment's graph and its annotation -> bytes on one device.

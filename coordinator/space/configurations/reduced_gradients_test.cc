@@ -1,8 +1,15 @@
 #include "coordinator/space/configurations/reduced_gradients.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/substitute.h"
 #include "coordinator/ir/load/load.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
@@ -107,6 +114,132 @@ ENTRY main {
     for (const Configuration& it : type.configurations) {
       EXPECT_EQ(it.reduced_bytes, 0) << it.describe;
     }
+  }
+}
+
+// Of a step in plain gradient descent: y = x merged, on two devices.
+struct MergedStep {
+  std::string aliases;
+  std::string forward;  // makes `merged` of weights and of `frozen`
+  std::string update;   // takes `d_merged`
+};
+
+std::string MergedText(const MergedStep& step) {
+  return absl::Substitute(R"(
+HloModule merged, input_output_alias={ $0 }
+sum {
+  left = f32[] parameter(0)
+  right = f32[] parameter(1)
+  ROOT both = f32[] add(left, right)
+}
+ENTRY main {
+  x = f32[8,32] parameter(0)
+  frozen = f32[32,64] parameter(1)
+  zero = f32[] constant(0)
+$1
+  y = f32[8,64] dot(x, merged), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  square = f32[8,64] multiply(y, y)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+  d_y = f32[8,64] add(y, y)
+  d_merged = f32[32,64] dot(x, d_y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+$2
+}
+)",
+                          step.aliases, step.forward, step.update);
+}
+
+// The reduced bytes where the block of y is split by rows.
+std::vector<int64_t> CountWhereRowsAreSplit(const MergedStep& step) {
+  const Mesh mesh = {1, 2};
+  const auto module = ir::LoadModule(MergedText(step));
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return {};
+  const auto analysis = segmenter::Analyze(*module, mesh);
+  EXPECT_TRUE(analysis.ok()) << analysis.status();
+  if (!analysis.ok()) return {};
+  KeyContext context;
+  context.mesh = mesh;
+  const ProfileSpace space = BuildProfileSpace(*analysis, context);
+  const int blocks = static_cast<int>(analysis->blocks.blocks.size());
+  std::vector<int64_t> counts;
+  for (segmenter::SegmentTypeId t; t < analysis->types.size(); ++t) {
+    if (analysis->plan.segments[analysis->types[t]].last_block != blocks) {
+      continue;
+    }
+    for (const Configuration& it : space.types[t].configurations) {
+      if (it.strategies.empty() ||
+          it.segment_switch != segmenter::SegmentSwitch::kNone) {
+        continue;
+      }
+      const auto& last = analysis->strategies.back().strategies;
+      if (last[it.strategies.back()].axes[1].kind == StrategyKind::kRows) {
+        counts.push_back(it.reduced_bytes);
+      }
+    }
+  }
+  EXPECT_FALSE(counts.empty());
+  return counts;
+}
+
+constexpr int64_t kMergedBytes = int64_t{32} * 64 * 4;
+
+TEST(MergedWeightsTest, TheGradientOfAMaskedWeightIsReduced) {
+  const MergedStep step = {"{0}: (2, {}, may-alias)",
+                           R"(
+  w = f32[32,64] parameter(2)
+  merged = f32[32,64] multiply(w, frozen)
+)",
+                           R"(
+  d_w = f32[32,64] multiply(d_merged, frozen)
+  new_w = f32[32,64] subtract(w, d_w)
+  ROOT out = (f32[32,64], f32[]) tuple(new_w, loss)
+)"};
+  EXPECT_THAT(CountWhereRowsAreSplit(step), testing::Each(kMergedBytes));
+}
+
+// As LoRA does; the product is a block of its own, and may be split as well.
+TEST(MergedWeightsTest, TheGradientOfAWeightWithAnAdapterIsReduced) {
+  const MergedStep step = {"{0}: (2, {}, may-alias), {1}: (3, {}, may-alias)",
+                           R"(
+  a = f32[32,4] parameter(2)
+  b = f32[4,64] parameter(3)
+  product = f32[32,64] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  merged = f32[32,64] add(frozen, product)
+)",
+                           R"(
+  d_a = f32[32,4] dot(d_merged, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  d_b = f32[4,64] dot(a, d_merged), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  new_a = f32[32,4] subtract(a, d_a)
+  new_b = f32[4,64] subtract(b, d_b)
+  ROOT out = (f32[32,4], f32[4,64], f32[]) tuple(new_a, new_b, loss)
+)"};
+  EXPECT_THAT(CountWhereRowsAreSplit(step),
+              testing::Each(testing::Ge(kMergedBytes)));
+}
+
+// A norm's scale meets the batch behind a broadcast: it is no mask.
+TEST(MergedWeightsTest, OnlyFormsOfAWeightStayWeights) {
+  const MergedStep step = {"{0}: (2, {}, may-alias)",
+                           R"(
+  scale = f32[32] parameter(2)
+  scales = f32[8,32] broadcast(scale), dimensions={1}
+  scaled = f32[8,32] multiply(x, scales)
+  product = f32[8,64] dot(scaled, frozen), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  merged = f32[32,64] dot(scaled, product), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+)",
+                           R"(
+  taken = f32[32] reduce(d_merged, zero), dimensions={1}, to_apply=sum
+  new_scale = f32[32] subtract(scale, taken)
+  ROOT out = (f32[32], f32[]) tuple(new_scale, loss)
+)"};
+  const auto module = ir::LoadModule(MergedText(step));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto passes = segmenter::FindForwardBackward(*module);
+  ASSERT_TRUE(passes.ok()) << passes.status();
+  for (const ir::ValueId id : module->ids()) {
+    if (!passes->forward[id]) continue;
+    EXPECT_EQ(passes->weight_form[id] != 0, module->at(id).name() == "scale")
+        << module->at(id).name();
   }
 }
 
