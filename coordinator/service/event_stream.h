@@ -4,12 +4,14 @@
 // Concept: gRPC's threads never wait; the work is done on `calls`, and a client
 // that goes away requests a stop of it. For a slow client the results wait in
 // memory, and of what shows progress the newest (Outbox). Whether the caller
-// may still have the work done is asked with an event, once in kBetweenLooks at
-// most; where not, the work is stopped. It is a template over the reactor, so
-// that this header needs no gRPC. Threads: Send from any, until the work ends.
+// may still have the work done is asked before it begins, and once in
+// kBetweenLooks until it ends, also while it waits and sends nothing; where
+// not, the work is stopped. It is a template over the reactor, so that this
+// header needs no gRPC. Threads: Send from any, until the work ends.
 // Ownership: it lives until both gRPC and the work are done; the slot as
-// long as the work. Errors: the work's status is the call's; without a slot,
-// why there is none; that of `may_go_on`, once it gave one.
+// long as the work; the limit that asks holds it weakly. Errors: the work's
+// status is the call's; without a slot, why there is none; that of `may_go_on`,
+// once it gave one.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_EVENT_STREAM_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_EVENT_STREAM_H_
 
@@ -22,8 +24,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "base/clock.h"
 #include "base/mutex.h"
+#include "base/rpc/idle_limit.h"
 #include "base/rpc/rpc_status.h"
 #include "base/thread_pool.h"
 #include "coordinator/service/call_slots.h"
@@ -32,43 +34,49 @@
 namespace meshwright::service {
 
 template <typename Reactor, typename Event, typename Status>
-class EventStream : public Reactor {
+class EventStream
+    : public Reactor,
+      public std::enable_shared_from_this<EventStream<Reactor, Event, Status>> {
  public:
-  // There may be hundreds of events a second.
   static constexpr absl::Duration kBetweenLooks = absl::Seconds(10);
 
   // `work(stream)` returns the status that the stream ends with. `may_go_on` is
-  // called by whoever sends, one at a time.
+  // called from any thread, one at a time, and not after the work.
   template <typename Work>
   static EventStream* Answer(base::ThreadPool* calls,
                              const absl::StatusOr<CallSlots::Slot>& slot,
-                             std::function<absl::Status()> may_go_on,
-                             Work work) {
-    auto stream = std::make_shared<EventStream>(std::move(may_go_on));
+                             std::function<absl::Status()> may_go_on, Work work,
+                             absl::Duration between_looks = kBetweenLooks) {
+    auto stream =
+        std::make_shared<EventStream>(std::move(may_go_on), between_looks);
     stream->self_ = stream;
     if (!slot.ok()) {
       stream->Finish(slot.status());
       return stream.get();
     }
+    stream->LookLater();
     calls->Post([stream, slot = *slot, work = std::move(work)]() mutable {
-      const absl::Status status = work(*stream);
+      const absl::Status status =
+          stream->Look() ? work(*stream) : absl::OkStatus();
       slot.reset();  // whoever sees the end may ask again
-      const absl::Status allowed = stream->allowed();
-      stream->Finish(allowed.ok() ? status : allowed);
+      stream->Finish(status);
     });
     return stream.get();
   }
 
-  explicit EventStream(std::function<absl::Status()> may_go_on)
-      : may_go_on_(std::move(may_go_on)), outbox_(this) {}
+  EventStream(std::function<absl::Status()> may_go_on,
+              absl::Duration between_looks)
+      : may_go_on_(std::move(may_go_on)),
+        between_looks_(between_looks),
+        outbox_(this) {}
 
   // Queues an event; never waits for the client. Dropped once the caller may
   // not have it.
   void Send(Event event) {
-    if (MayGoOn()) outbox_.Send(std::move(event));
+    if (allowed().ok()) outbox_.Send(std::move(event));
   }
   void SendProgress(Event event) {
-    if (MayGoOn()) outbox_.SendProgress(std::move(event));
+    if (allowed().ok()) outbox_.SendProgress(std::move(event));
   }
   std::stop_token stop() { return stop_.get_token(); }
 
@@ -80,13 +88,23 @@ class EventStream : public Reactor {
   void OnDone() override { self_.reset(); }
 
  private:
-  bool MayGoOn() {
+  // Asks again, and so on until the work ends. Nobody notes anything of the
+  // limit, so that it is up after twice its patience.
+  void LookLater() {
+    look_ = std::make_unique<base::IdleLimit>(
+        between_looks_ / 2, [weak = this->weak_from_this()] {
+          const std::shared_ptr<EventStream> stream = weak.lock();
+          if (stream != nullptr && stream->Look()) stream->LookLater();
+        });
+    look_->Await();
+  }
+
+  // Whether the work may begin or go on.
+  bool Look() {
     {
       base::MutexLock lock(&mutex_);
-      const absl::Time now = clock_.Now();
-      if (!allowed_.ok() || now - looked_ < kBetweenLooks) return allowed_.ok();
-      looked_ = now;
-      allowed_ = may_go_on_();
+      if (is_finished_) return false;
+      if (allowed_.ok()) allowed_ = may_go_on_();
       if (allowed_.ok()) return true;
     }
     stop_.request_stop();  // calls whoever waits for it
@@ -99,15 +117,22 @@ class EventStream : public Reactor {
   }
 
   void Finish(const absl::Status& status) {
-    base::FinishCall(&outbox_, status);
+    absl::Status end;
+    {
+      base::MutexLock lock(&mutex_);
+      is_finished_ = true;
+      end = allowed_.ok() ? status : allowed_;
+    }
+    base::FinishCall(&outbox_, end);
   }
 
-  const base::SteadyClock clock_;
   const std::function<absl::Status()> may_go_on_;
+  const absl::Duration between_looks_;
   base::Mutex mutex_;
-  absl::Time looked_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  bool is_finished_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status allowed_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<EventStream> self_;
+  std::unique_ptr<base::IdleLimit> look_;
   std::stop_source stop_;
   Outbox<Reactor, Event, Status> outbox_;
 };

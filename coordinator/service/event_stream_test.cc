@@ -4,9 +4,13 @@
 #include <grpcpp/support/status.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
+
+#include "absl/synchronization/notification.h"
 
 namespace meshwright::service {
 namespace {
@@ -71,6 +75,29 @@ TEST_F(EventStreamTest, ATokenThatWasRevokedEndsTheWork) {
   ASSERT_TRUE(stream->finished.has_value());
   EXPECT_EQ(stream->finished->error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(stream->finished->error_message(), "revoked");
+  stream->OnDone();
+}
+
+// As one whose job waits in the queue.
+TEST_F(EventStreamTest, ATokenThatIsRevokedEndsWorkThatSendsNothing) {
+  std::atomic<bool> is_revoked = false;
+  Stream* const stream = Stream::Answer(
+      &calls_, CallSlots::Slot(),
+      [&] {
+        return is_revoked ? absl::UnauthenticatedError("revoked")
+                          : absl::OkStatus();
+      },
+      [&](Stream& it) {
+        is_revoked = true;
+        absl::Notification stopped;
+        const std::stop_callback on_stop(it.stop(), [&] { stopped.Notify(); });
+        stopped.WaitForNotification();
+        return absl::CancelledError();
+      },
+      /*between_looks=*/absl::Milliseconds(10));
+  calls_.AwaitIdle(absl::InfiniteDuration());
+  ASSERT_TRUE(stream->finished.has_value());
+  EXPECT_EQ(stream->finished->error_code(), grpc::StatusCode::UNAUTHENTICATED);
   stream->OnDone();
 }
 
