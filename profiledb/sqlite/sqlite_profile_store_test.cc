@@ -27,6 +27,15 @@ using store::MakeMeasured;
 
 class SqliteProfileStoreTest : public testing::Test {
  protected:
+  // Once a thread of the store has written it.
+  bool BecomesEqual(const std::string& query, int64_t value) const {
+    const absl::Time end = absl::Now() + absl::Seconds(30);
+    while (file_.Query(query) != value) {
+      if (absl::Now() > end) return false;
+    }
+    return true;
+  }
+
   const StoreFile file_{"sqlite_store"};
   const std::string& path_ = file_.path();
 };
@@ -157,17 +166,45 @@ TEST_F(SqliteProfileStoreTest, ADaysFirstUseIsWrittenWithTheNextCommit) {
 }
 
 // Who only looks up writes nothing else.
-TEST_F(SqliteProfileStoreTest, ALookUpWritesUsesWhereNothingElseIsWritten) {
+TEST_F(SqliteProfileStoreTest, ALookUpHasUsesWrittenWhereNothingElseIs) {
   base::FakeClock clock;
   const auto store = SqliteProfileStore::Open(path_, {.clock = &clock});
   ASSERT_TRUE((*store)->Record(Row("k"), {}).ok());
-  ASSERT_TRUE((*store)->RecordProgram(MakeKey("p"), "hlo").ok());
   clock.Advance(absl::Hours(48));
   ASSERT_TRUE((*store)->Lookup({MakeKey("k")}).ok());
-  EXPECT_EQ(file_.Query("SELECT last_used_day FROM profiles"), 13);
-  clock.Advance(absl::Hours(-24));  // it is set back
+  EXPECT_TRUE(BecomesEqual("SELECT last_used_day FROM profiles", 13));
+}
+
+TEST_F(SqliteProfileStoreTest, UsesAreWrittenWhereTheClockWasSetBack) {
+  base::FakeClock clock;
+  {
+    const auto store = SqliteProfileStore::Open(path_, {.clock = &clock});
+    ASSERT_TRUE((*store)->RecordProgram(MakeKey("p"), "hlo").ok());
+  }
+  clock.Advance(absl::Hours(48));
+  const auto store = SqliteProfileStore::Open(path_, {.clock = &clock});
+  clock.Advance(absl::Hours(-24));
   ASSERT_TRUE((*store)->LookupProgram(MakeKey("p")).ok());
-  EXPECT_EQ(file_.Query("SELECT last_used_day FROM program_uses"), 12);
+  EXPECT_TRUE(BecomesEqual("SELECT last_used_day FROM program_uses", 12));
+}
+
+// An import, say.
+TEST_F(SqliteProfileStoreTest, ALookUpWaitsForNoOtherWriter) {
+  base::FakeClock clock;
+  const auto store = SqliteProfileStore::Open(path_, {.clock = &clock});
+  ASSERT_TRUE((*store)->Record(Row("k"), {}).ok());
+  const auto other = SqliteDatabase::Open(path_);
+  ASSERT_TRUE(other.ok()) << other.status();
+  const auto look_up = [&]() -> absl::Status {
+    clock.Advance(absl::Hours(48));
+    const absl::Time begun = absl::Now();
+    EXPECT_EQ((*store)->Lookup({MakeKey("k")})->size(), 1);
+    // A writer waits twice as long.
+    EXPECT_LT(absl::Now() - begun, absl::Seconds(5));
+    return {};
+  };
+  ASSERT_TRUE((*other)->Transact(tables::Access::kWrite, look_up).ok());
+  EXPECT_TRUE(BecomesEqual("SELECT last_used_day FROM profiles", 13));
 }
 
 TEST_F(SqliteProfileStoreTest, UsesAreWrittenAThousandACommitAndAtTheEnd) {

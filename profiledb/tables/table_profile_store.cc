@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
+#include "base/thread_pool.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/store/precedence.h"
 #include "profiledb/store/summary.h"
@@ -35,7 +37,7 @@ constexpr size_t kMaximumUsed = 100'000;
 // program has a statement of its own.
 constexpr size_t kUsedPerCommit = 1'000;
 constexpr size_t kUsedProgramsPerCommit = 100;
-// Look-ups write uses where nothing else was written for as long.
+// Look-ups have uses written where nothing else was written for as long.
 constexpr absl::Duration kUsedPause = absl::Minutes(1);
 
 const base::Clock* SystemTime() {
@@ -204,17 +206,28 @@ struct TableProfileStore::Writer : Side {
     return used_programs.contains(program);
   }
 
-  // After a use was noted. One commit: a look-up waits for it. A store that
-  // takes none now is asked again later.
+  // After a use was noted. One commit, which the look-up does not wait for:
+  // another process may hold the store for seconds. One that fails is made
+  // again later.
   void FlushIfDue() {
+    const base::MutexLock lock(&used_mutex);
+    const absl::Duration since = clock->Now() - committed;
+    // Before zero the clock was set back.
+    if (since >= absl::ZeroDuration() && since < kUsedPause) return;
+    committed = clock->Now();
+    if (flusher == nullptr) flusher = std::make_unique<base::ThreadPool>(1);
+    flusher->Post(
+        [this] { commits.Write([] { return absl::Status(); }).IgnoreError(); });
+  }
+
+  // Returns when no such commit is at hand.
+  void EndFlushing() {
+    std::unique_ptr<base::ThreadPool> last;
     {
       const base::MutexLock lock(&used_mutex);
-      const absl::Duration since = clock->Now() - committed;
-      // Before zero the clock was set back.
-      if (since >= absl::ZeroDuration() && since < kUsedPause) return;
-      committed = clock->Now();
+      last = std::move(flusher);
     }
-    commits.Write([] { return absl::Status(); }).IgnoreError();
+    last.reset();
   }
 
   const base::Clock* const clock;
@@ -226,6 +239,9 @@ struct TableProfileStore::Writer : Side {
   absl::flat_hash_set<std::string> written_programs;
   absl::Time committed ABSL_GUARDED_BY(used_mutex);  // or tried in vain
   GroupCommit commits;
+  // Made for the first commit that a look-up asks for. It ends before
+  // `commits`.
+  std::unique_ptr<base::ThreadPool> flusher ABSL_GUARDED_BY(used_mutex);
 };
 
 struct TableProfileStore::Reader : Side {
@@ -268,6 +284,7 @@ TableProfileStore::TableProfileStore(OwnedSides sides)
 
 TableProfileStore::~TableProfileStore() {
   Writer& writer = sides_->writer;
+  writer.EndFlushing();
   if (writer.CountCommits() == 0) return;
   const absl::Status status = writer.FlushUsed();
   // From a store that reads only nobody removes rows.

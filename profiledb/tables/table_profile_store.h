@@ -4,8 +4,9 @@
 // whole stores, which takes long and holds up neither. All rules of the store
 // are here, and a backend opens the connections. The day a row or a program was
 // last used is written with the next commits, a thousand rows each, once a day
-// for each row. Where nothing is written for a minute the next look-up commits,
-// and what is left is written when the store closes.
+// for each row. Where nothing is written for a minute the next look-up has a
+// thread of the store commit, and does not wait for it. What is left is written
+// when the store closes.
 // See docs/formats/store.md.
 // Threads and errors: those of ProfileStore and of Database. A connection that
 // is lost is made again by the next call.
