@@ -2,12 +2,12 @@
 
 Concept: collectives of CPUs give up when a process comes half a minute late,
 and planning may take longer. So the others first wait, for as long as it
-takes, for a word of process 0 in the store of ``jax.distributed``.
+takes, for a word of process 0 in the store of ``jax.distributed``. Each process
+counts its agreements there, so that one that starts again goes on counting.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -18,25 +18,29 @@ import numpy
 from meshwright.errors import FailedPrecondition
 from meshwright.plan import Plan
 
-_agreements = itertools.count()
-_WEEK_MS = 7 * 24 * 3600 * 1000
+# A call of the store hears no interrupt meanwhile.
+_SLICE_MS = 10_000
 
 
 def agree(make: Callable[[], tuple[Plan, bytes]]) -> tuple[Plan, bytes]:
     """What ``make`` returns in process 0; its error is that of all."""
     if jax.process_count() == 1:
         return make()
-    word = f"meshwright/plan/{next(_agreements)}"
+    store = _store()
     if jax.process_index() != 0:
-        _await(word)
+        if store is not None:
+            _await_word(store)
         return _unpack(_broadcast(b""))
     try:
         plan, module = make()
-    except Exception as error:  # else the others would wait
-        _give(word)
-        _broadcast(json.dumps({"error": str(error)}).encode() + b"\n")
+    except BaseException as error:  # else the others would wait
+        if store is not None:
+            _give_word(store)
+        said = str(error) or type(error).__name__
+        _broadcast(json.dumps({"error": said}).encode() + b"\n")
         raise
-    _give(word)
+    if store is not None:
+        _give_word(store)
     head = json.dumps({"plan": plan.to_json(), "id": plan.id})
     _broadcast(head.encode() + b"\n" + module)
     return plan, module
@@ -49,14 +53,36 @@ def _store() -> Any:
     return distributed.global_state.client
 
 
-def _give(word: str) -> None:
-    if (store := _store()) is not None:
-        store.key_value_set(word, "made")
+def _count_key() -> str:
+    return f"meshwright/agreements/{jax.process_index()}"
 
 
-def _await(word: str) -> None:
-    if (store := _store()) is not None:
-        store.blocking_key_value_get(word, _WEEK_MS)
+def _count_agreements(store: Any) -> int:
+    """Those of this process so far, and of those that it replaces."""
+    try:
+        return int(store.key_value_try_get(_count_key()))
+    except jax.errors.JaxRuntimeError as error:
+        if "NOT_FOUND" not in str(error):
+            raise
+        return 0
+
+
+def _give_word(store: Any) -> None:
+    count = _count_agreements(store)
+    store.key_value_set(f"meshwright/plan/{count}", "made")
+    store.key_value_set(_count_key(), str(count + 1), allow_overwrite=True)
+
+
+def _await_word(store: Any) -> None:
+    count = _count_agreements(store)
+    while True:
+        try:
+            store.blocking_key_value_get(f"meshwright/plan/{count}", _SLICE_MS)
+            break
+        except jax.errors.JaxRuntimeError as error:
+            if "DEADLINE_EXCEEDED" not in str(error):
+                raise
+    store.key_value_set(_count_key(), str(count + 1), allow_overwrite=True)
 
 
 def _unpack(content: bytes) -> tuple[Plan, bytes]:

@@ -73,17 +73,34 @@ class Words:
         from meshwright.jax import _processes
 
         self.done: list[str] = []
+        self.kept: dict[str, str] = {}
+        self.late = 0  # so often nothing came in time
         monkeypatch.setattr(jax, "process_count", lambda: 2)
         monkeypatch.setattr(jax, "process_index", lambda: process)
         monkeypatch.setattr(distributed.global_state, "client", self)
         monkeypatch.setattr(_processes, "_broadcast", self.broadcast)
         self.agree = _processes.agree
 
-    def key_value_set(self, word, _):
-        self.done.append("gives " + word.rpartition("/")[0])
+    def key_value_set(self, key, value, allow_overwrite=False):
+        assert allow_overwrite or key not in self.kept
+        self.kept[key] = value
+        if value == "made":
+            self.done.append("gives " + key)
 
-    def blocking_key_value_get(self, word, _):
-        self.done.append("awaits " + word.rpartition("/")[0])
+    def key_value_try_get(self, key):
+        import jax
+
+        if key not in self.kept:
+            raise jax.errors.JaxRuntimeError("NOT_FOUND: " + key)
+        return self.kept[key]
+
+    def blocking_key_value_get(self, key, _):
+        import jax
+
+        if self.late > 0:
+            self.late -= 1
+            raise jax.errors.JaxRuntimeError("DEADLINE_EXCEEDED: " + key)
+        self.done.append("awaits " + key)
 
     def broadcast(self, content):
         self.done.append("broadcasts")
@@ -95,16 +112,40 @@ def test_nobody_is_in_a_collective_while_the_first_process_plans(monkeypatch):
     other = Words(monkeypatch, 1)
     with pytest.raises(meshwright.FailedPrecondition, match="process 0"):
         other.agree(lambda: pytest.fail("only the first asks"))
-    assert other.done == ["awaits meshwright/plan", "broadcasts"]
+    assert other.done == ["awaits meshwright/plan/0", "broadcasts"]
 
 
-def test_the_others_hear_of_a_plan_that_fails(monkeypatch):
+def test_a_process_waits_for_as_long_as_it_takes(monkeypatch):
+    other = Words(monkeypatch, 1)
+    other.late = 3
+    with pytest.raises(meshwright.FailedPrecondition, match="process 0"):
+        other.agree(lambda: pytest.fail("only the first asks"))
+    assert other.late == 0
+    assert other.done == ["awaits meshwright/plan/0", "broadcasts"]
+
+
+# The store outlives it, and the first process goes on counting.
+def test_a_process_that_starts_again_awaits_the_next_word(monkeypatch):
+    other = Words(monkeypatch, 1)
+    other.kept["meshwright/agreements/1"] = "3"
+    with pytest.raises(meshwright.FailedPrecondition, match="process 0"):
+        other.agree(lambda: pytest.fail("only the first asks"))
+    assert other.done == ["awaits meshwright/plan/3", "broadcasts"]
+    assert other.kept["meshwright/agreements/1"] == "4"
+
+
+@pytest.mark.parametrize(
+    "error", [meshwright.Unavailable("away"), KeyboardInterrupt()]
+)
+def test_the_others_hear_of_a_plan_that_fails(monkeypatch, error):
     first = Words(monkeypatch, 0)
 
     def make():
         assert first.done == []
-        raise meshwright.Unavailable("away")
+        raise error
 
-    with pytest.raises(meshwright.Unavailable):
-        first.agree(make)
-    assert first.done == ["gives meshwright/plan", "broadcasts"]
+    for count in range(2):
+        first.done.clear()
+        with pytest.raises(type(error)):
+            first.agree(make)
+        assert first.done == [f"gives meshwright/plan/{count}", "broadcasts"]
