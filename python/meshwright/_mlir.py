@@ -4,7 +4,7 @@ Concept: the planner reads HLO. jaxlib reads StableHLO as text, bytecode or
 portable artifact, with annotations of Shardy or without. It runs in a child of
 this interpreter, since a parser that dies takes only that along.
 Errors: FailedPrecondition where this Python has no jaxlib; InvalidArgument for
-what jaxlib refuses.
+what jaxlib refuses; DeadlineExceeded where the caller waits no longer.
 """
 
 from __future__ import annotations
@@ -12,8 +12,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 
-from meshwright.errors import FailedPrecondition, InvalidArgument
+from meshwright.errors import (
+    DeadlineExceeded,
+    FailedPrecondition,
+    InvalidArgument,
+)
 
 _BYTECODE = b"ML\xefR"
 # The first word, after comments and aliases of attributes.
@@ -58,23 +63,35 @@ def looks_like_mlir(content: bytes) -> bool:
     return head.startswith(_BYTECODE) or _TEXT.match(head) is not None
 
 
-def to_hlo(content: bytes, python: str = sys.executable) -> bytes:
-    """What is no MLIR comes back as it is."""
+def to_hlo(
+    content: bytes,
+    python: str = sys.executable,
+    until: float | None = None,
+) -> bytes:
+    """What is no MLIR comes back as it is. ``until``: by time.monotonic."""
     if not looks_like_mlir(content):
         return content
+    seconds = _LIMIT_SECONDS
+    if until is not None:
+        seconds = min(seconds, max(until - time.monotonic(), 0.0))
     try:
         done = subprocess.run(
             [python, "-c", CONVERTER, "/dev/stdout"],
             input=content,
             capture_output=True,
-            timeout=_LIMIT_SECONDS,
+            timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise InvalidArgument(
+        late = (
             "module: it is StableHLO that jaxlib has not converted in "
-            f"{_LIMIT_SECONDS:.0f} s"
-        ) from None
+            f"{seconds:.0f} s"
+        )
+        if seconds < _LIMIT_SECONDS:
+            raise DeadlineExceeded(
+                f"{late}; wait longer, or pass a serialized HloModuleProto"
+            ) from None
+        raise InvalidArgument(late) from None
     said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
     if not done.stdout:
         raise FailedPrecondition(

@@ -67,10 +67,13 @@ def count_devices(mesh: tuple[int, ...]) -> int:
     return math.prod(mesh)
 
 
-def read_module(module: Module) -> tuple[bytes, str]:
+def read_module(
+    module: Module, until: float | None = None
+) -> tuple[bytes, str]:
     """A serialized HLO module, or the file of one, with its name.
 
-    StableHLO is converted by the jaxlib of this Python.
+    StableHLO is converted by the jaxlib of this Python; DeadlineExceeded where
+    that lasts beyond ``until``.
     """
     if isinstance(module, bytes):
         content, name = module, ""
@@ -83,7 +86,7 @@ def read_module(module: Module) -> tuple[bytes, str]:
         name = path.name.split(".", 1)[0]
     if not content:
         raise InvalidArgument("module: there is no HLO module: it is empty")
-    return to_hlo(content), name
+    return to_hlo(content, until=until), name
 
 
 class PlanOptions(TypedDict, total=False):

@@ -58,7 +58,7 @@ class AsyncClient(ClientBase):
         **options: Unpack[PlanOptions],
     ) -> PlanRecord:
         content, file_name = await asyncio.to_thread(
-            _requests.read_module, module
+            _requests.read_module, module, _until
         )
         options.setdefault("platform", self._platform)
         digest = _requests.sha256(content)

@@ -70,7 +70,7 @@ class Client(ClientBase):
         ``timeout``: the service fails the plan if it has not ended by then.
         ``options``: see ``PlanOptions``.
         """
-        content, file_name = _requests.read_module(module)
+        content, file_name = _requests.read_module(module, _until)
         options.setdefault("platform", self._platform)
         digest = _requests.sha256(content)
         request = _requests.submission(

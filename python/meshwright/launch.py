@@ -10,6 +10,7 @@ one of its baseline, so it is an error here, too.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -44,7 +45,9 @@ def best_plan(
 
     A JAX step with its arguments gives a ``jax.PlannedStep``; ``options`` are
     those of ``jax.plan``. A serialized HLO module, or the file of one, gives a
-    ``Plan``; ``options`` are ``client`` and those of ``Client.plan``.
+    ``Plan``; ``options`` are ``client`` and those of ``Client.plan``. The time
+    that StableHLO takes to convert is part of ``wait``; a baseline is taken
+    after that.
     ``fallback``: dp, tp, fsdp, alpa-like, map or symbolic; None: raise what
     the service says.
 
@@ -114,17 +117,21 @@ def _plan_module(
     from meshwright.client import Client
     from meshwright.quantities import parse_mesh
 
-    content, name = read_module(module)
+    seconds = parse_seconds(wait, "wait")
+    until = None if seconds is None else time.monotonic() + seconds
+    # A baseline needs the converted module, too.
+    content, name = read_module(module, until if fallback is None else None)
     options.setdefault("name", name)
 
     def ask() -> Plan:
+        left = None if until is None else max(until - time.monotonic(), 0.0)
         if client is not None:
             return client.plan(  # type: ignore[no-any-return]
-                content, mesh=mesh, wait=wait, memory=memory, **options
+                content, mesh=mesh, wait=left, memory=memory, **options
             )
         with Client(platform=options.get("platform", "cpu")) as own:
             return own.plan(
-                content, mesh=mesh, wait=wait, memory=memory, **options
+                content, mesh=mesh, wait=left, memory=memory, **options
             )
 
     plan, _ = plan_or_baseline(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import time
+import types
 import warnings
 
 import pytest
@@ -143,6 +144,31 @@ def test_what_is_wrong_with_the_request_is_an_error_at_once(binary):
         meshwright.best_plan(MODEL, mesh="1x2", wait="soon")
     with pytest.raises(meshwright.InvalidArgument, match="module: "):
         meshwright.best_plan(b"", mesh="1x2")
+
+
+def test_the_conversion_of_a_module_is_part_of_the_limit(monkeypatch):
+    from meshwright import _requests, launch
+
+    now, limits = [100.0], []
+
+    def convert(content, until):
+        limits.append(until)
+        now[0] += 3
+        return content
+
+    class Asked:
+        def plan(self, content, *, wait, **options):
+            return wait
+
+    clock = types.SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr(launch, "time", clock)
+    monkeypatch.setattr(_requests, "to_hlo", convert)
+    for fallback in ("dp", None):
+        assert 2 == meshwright.best_plan(
+            b"module", mesh="1x2", wait=5, fallback=fallback, client=Asked()
+        )
+    # Without the module there is no baseline either.
+    assert limits == [None, 108]
 
 
 def test_a_jax_step_runs_with_its_baseline(binary, monkeypatch, tmp_path):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -17,7 +19,11 @@ import numpy as np  # noqa: E402
 from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
 from jaxlib import xla_client  # noqa: E402
 
-from meshwright import FailedPrecondition, InvalidArgument  # noqa: E402
+from meshwright import (  # noqa: E402
+    DeadlineExceeded,
+    FailedPrecondition,
+    InvalidArgument,
+)
 from meshwright._binary import environment  # noqa: E402
 from meshwright._mlir import CONVERTER, looks_like_mlir, to_hlo  # noqa: E402
 
@@ -109,6 +115,15 @@ def test_a_python_without_jaxlib_is_named(tmp_path):
     python.chmod(0o755)
     with pytest.raises(FailedPrecondition, match="has no jaxlib"):
         to_hlo(b"module @step {}", str(python))
+
+
+def test_a_conversion_ends_when_its_caller_waits_no_longer(tmp_path):
+    python = tmp_path / "python"
+    os.mkfifo(tmp_path / "python.gate")  # which nobody opens
+    python.write_text('#!/bin/sh\nread -r _ < "$0.gate"\n')
+    python.chmod(0o755)
+    with pytest.raises(DeadlineExceeded, match="wait longer"):
+        to_hlo(b"module @step {}", str(python), until=time.monotonic())
 
 
 def test_the_program_has_the_same_converter():
