@@ -66,10 +66,20 @@ def _entropy(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     target = given["target"]
     if not _is_plain_mean(func, given) or target.is_floating_point():
         return func(*args, **kwargs)
+    # In float16 a sum or a count may be too large.
+    is_half = given["input"].dtype is torch.float16
+    if is_half:
+        given["input"] = given["input"].float()
+        if given["weight"] is not None:
+            given["weight"] = given["weight"].float()
     counts = target != given["ignore_index"]
     if given["weight"] is None:
         total = counts.sum()
     else:
         weights = given["weight"][torch.where(counts, target, 0)]
         total = torch.where(counts, weights, 0).sum()
-    return func(*args, **{**kwargs, "reduction": "sum"}) / total
+    given["reduction"] = "sum"
+    mean = func(*call.args, **call.kwargs) / total
+    if is_half and not torch.is_autocast_enabled(target.device.type):
+        return mean.half()  # as torch gives it
+    return mean

@@ -136,6 +136,22 @@ def test_a_cross_entropy_apart_is_that_of_torch(weighted, smoothing):
     )
 
 
+@pytest.mark.parametrize("weighted", (False, True))
+def test_a_cross_entropy_of_halves_is_finite(weighted):
+    # Each loss is a little above 10.
+    scores = torch.zeros(8192, 32).half()
+    scores[:, 0] = 10
+    targets = torch.ones(8192, dtype=torch.int64)
+    weight = torch.full((32,), 16.0) if weighted else None
+    wanted = F.cross_entropy(scores.float(), targets, weight=weight)
+    with MeansApart():
+        found = F.cross_entropy(
+            scores, targets, weight=weight.half() if weighted else None
+        )
+    assert found.dtype is torch.float16
+    torch.testing.assert_close(found.float(), wanted, rtol=1e-3, atol=0)
+
+
 def test_styles_of_a_plan_train_as_in_one_process(binary, tmp_path):
     pin = ("0=columns", "1=contraction")
     plan_of("scaled", tmp_path, symbolic=True, strategies=Strategies(pin=pin))
