@@ -4,6 +4,11 @@ Concept: the program runs ``meshwright up`` on a socket in a private folder. A
 shell between the two waits for the end of its standard input, which this
 process holds: the service also ends where this process is killed. A process
 that is forked from this one uses the service, and does not hold it.
+
+A start may take longer than its caller waits, where a large store is checked
+or brought up to date. It goes on, so that the next call finds it further: of
+the same client, or for a minute of another one of this process.
+
 Threads: any; one start at a time.
 Errors: FailedPrecondition with the program's own sentence; Unavailable where
 another service holds the store, or this one does not start in time.
@@ -21,7 +26,6 @@ import tempfile
 import threading
 import time
 import weakref
-from typing import IO
 
 from meshwright._binary import environment, find_binary
 from meshwright.errors import FailedPrecondition, Unavailable
@@ -44,11 +48,8 @@ class LocalService:
         self._platform = platform
         self._store = store
         self._lock = threading.Lock()
-        self._devices = 0
-        self._address = ""
-        self._process: subprocess.Popen[bytes] | None = None
-        self._end: weakref.finalize[..., LocalService] | None = None
-        _services.add(self)
+        self._service: _Service | None = None
+        self._address = ""  # once it has started
 
     def settings(
         self, devices: int = 1, until: float | None = None
@@ -59,43 +60,26 @@ class LocalService:
         that, which only virtual ones of a CPU can be.
         """
         with self._lock:
-            if self._address and (
-                devices > self._devices or self._has_ended()
+            if self._service is not None and (
+                devices > self._service.devices
+                or (self._address and self._service.has_ended())
             ):
-                self._stop()
+                self._end_service()
             if not self._address:
                 self._start(max(devices, _CPU_DEVICES), until)
             return ServiceSettings(address=self._address)
 
     def stop(self) -> None:
         with self._lock:
-            self._stop()
+            if self._service is not None and not self._address:
+                _leave(self._platform, self._store, self._service)
+                self._service = None
+            self._end_service()
 
-    def leave_to_parent(self) -> None:
-        """In a forked process: the service is that of its parent."""
-        if self._end is None:
-            return
-        self._end.detach()
-        self._end = None
-        assert self._process is not None and self._process.stdin is not None
-        self._process.stdin.close()
-
-    def _has_ended(self) -> bool:
-        """Whether its output has ended, which the program alone holds open."""
-        assert self._process is not None and self._process.stdout is not None
-        stream = self._process.stdout
-        with selectors.DefaultSelector() as selector:
-            selector.register(stream, selectors.EVENT_READ)
-            while selector.select(0):
-                if not os.read(stream.fileno(), 4096):
-                    return True
-        return False
-
-    def _stop(self) -> None:
-        if self._end is not None:
-            self._end()
-        self._process = None
-        self._end = None
+    def _end_service(self) -> None:
+        if self._service is not None:
+            self._service.end()
+        self._service = None
         self._address = ""
 
     def _start(self, devices: int, limit: float | None) -> None:
@@ -119,17 +103,46 @@ class LocalService:
             time.sleep(_RETRY_SECONDS)
 
     def _start_once(self, devices: int, limit: float | None) -> None:
+        if self._service is not None and not self._service.end.alive:
+            self._service = None  # it starts for the parent of this process
+        if self._service is None:
+            self._service = _take_over(self._platform, self._store, devices)
+        if self._service is None:
+            self._service = _Service(self._platform, self._store, devices)
+        until = time.monotonic() + _START_SECONDS
+        try:
+            address = self._service.read_address(
+                until if limit is None else min(until, limit)
+            )
+        except FailedPrecondition:
+            self._end_service()
+            raise
+        if address is None:
+            if limit is None or limit > until:
+                self._end_service()
+            raise Unavailable(
+                "meshwright up did not start in time; give it more, or set "
+                "MESHWRIGHT_ADDRESS to a service that runs"
+            )
+        self._address = address
+
+
+class _Service:
+    """The process of one, from its begin on; it ends with this object."""
+
+    def __init__(self, platform: str, store: str | None, devices: int) -> None:
         # Not in TMPDIR: the path of a socket has room for 107 characters.
         folder = tempfile.mkdtemp(prefix="meshwright-python-", dir="/tmp")
         words = [find_binary(), "up", "--json", "--drain-seconds", "0"]
         words += ["--listen", f"unix:{folder}/service"]
-        words += ["--platform", self._platform]
-        if self._platform == "cpu":
+        words += ["--platform", platform]
+        if platform == "cpu":
             words += ["--devices", str(devices)]
-        if self._store is not None:
-            words += ["--store", self._store]
-        log_path = pathlib.Path(folder, "log")
-        with log_path.open("wb") as log:
+        if store is not None:
+            words += ["--store", store]
+        self.devices = devices
+        self._log_path = pathlib.Path(folder, "log")
+        with self._log_path.open("wb") as log:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", _GUARD, "meshwright", *words],
                 stdin=subprocess.PIPE,
@@ -138,53 +151,93 @@ class LocalService:
                 env=environment(),
                 start_new_session=True,
             )
-        self._process = process
-        self._end = weakref.finalize(self, _end, process, folder)
+        self.end = weakref.finalize(self, _end, process, folder)
+        self.process = process
         assert process.stdout is not None
-        line = _read_line(process.stdout, limit)
-        if not line:
-            said = log_path.read_text(errors="replace").strip().splitlines()
-            self._stop()
-            if line is None:
-                raise Unavailable(
-                    "meshwright up did not start in time; give it more, or "
-                    "set MESHWRIGHT_ADDRESS to a service that runs"
-                )
-            raise FailedPrecondition(
-                "meshwright up did not start: "
-                + (said[-1] if said else "it said nothing")
-            )
-        self._address = json.loads(line)["address"]
-        self._devices = devices
+        self._stdout = process.stdout
+        self._line = b""  # so far
+        _services.add(self)
+
+    def read_address(self, until: float) -> str | None:
+        """Where it listens; None where it does not say so in time."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while not self._line.endswith(b"\n"):
+                if not selector.select(max(0.0, until - time.monotonic())):
+                    return None
+                piece = os.read(self._stdout.fileno(), 4096)
+                if not piece:
+                    raise FailedPrecondition(
+                        f"meshwright up did not start: {self._last_words()}"
+                    )
+                self._line += piece
+        return str(json.loads(self._line)["address"])
+
+    def has_ended(self) -> bool:
+        """Whether its output has ended, which the program alone holds open."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while selector.select(0):
+                if not os.read(self._stdout.fileno(), 4096):
+                    return True
+        return False
+
+    def leave_to_parent(self) -> None:
+        """In a forked process: it is that of its parent."""
+        if self.end.detach() is not None:
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+
+    def _last_words(self) -> str:
+        said = self._log_path.read_text(errors="replace").strip().splitlines()
+        return said[-1] if said else "it said nothing"
 
 
-_services: weakref.WeakSet[LocalService] = weakref.WeakSet()
+_services: weakref.WeakSet[_Service] = weakref.WeakSet()
+# Those that clients left while they started, by platform and store.
+_left: dict[tuple[str, str | None], _Service] = {}
+_left_lock = threading.Lock()
 
 
 def _leave_to_parent() -> None:
     for service in list(_services):
         service.leave_to_parent()
+    _left.clear()
 
 
 os.register_at_fork(after_in_child=_leave_to_parent)
 
 
-def _read_line(stream: IO[bytes], limit: float | None) -> bytes | None:
-    """A line; empty where the stream ends, None where it is late."""
-    until = time.monotonic() + _START_SECONDS
-    if limit is not None:
-        until = min(until, limit)
-    found = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_READ)
-        while not found.endswith(b"\n"):
-            if not selector.select(max(0.0, until - time.monotonic())):
-                return None
-            piece = os.read(stream.fileno(), 4096)
-            if not piece:
-                return b""
-            found += piece
-    return found
+def _leave(platform: str, store: str | None, service: _Service) -> None:
+    """It has a while to start, and ends unless a client takes it over."""
+    key = (platform, store)
+
+    def end() -> None:
+        with _left_lock:
+            if _left.get(key) is not service:
+                return
+            del _left[key]
+        service.end()
+
+    with _left_lock:
+        older = _left.pop(key, None)
+        _left[key] = service
+    if older is not None:
+        older.end()
+    timer = threading.Timer(_START_SECONDS, end)
+    timer.daemon = True
+    timer.start()
+
+
+def _take_over(
+    platform: str, store: str | None, devices: int
+) -> _Service | None:
+    with _left_lock:
+        service = _left.pop((platform, store), None)
+    if service is not None and service.devices < devices:
+        service.end()
+        return None
+    return service
 
 
 def _end(process: subprocess.Popen[bytes], folder: str) -> None:

@@ -59,9 +59,9 @@ def children_of(parent):
 def test_it_starts_again_where_it_was_killed(binary, store):
     service = LocalService("cpu", store)
     first = service.settings()
-    (program,) = children_of(service._process.pid)
+    (program,) = children_of(service._service.process.pid)
     os.kill(program, signal.SIGKILL)
-    select.select([service._process.stdout], [], [], 60)
+    select.select([service._service.process.stdout], [], [], 60)
     second = service.settings()
     assert second != first
     assert service.settings() == second
@@ -131,3 +131,50 @@ def test_a_client_that_is_killed_takes_its_service_with_it(binary, store):
 def test_what_the_program_says_is_the_error(binary, tmp_path):
     with pytest.raises(meshwright.FailedPrecondition, match="did not start"):
         LocalService("cpu", str(tmp_path)).settings()
+
+
+SLOW = """#!/bin/sh
+echo begun >> "$0.log"
+read -r _ < "$0.gate"
+echo '{"address": "unix:/there"}'
+read -r _ < "$0.gate"
+"""
+
+
+@pytest.fixture
+def slow(tmp_path, monkeypatch):
+    """A program that starts once its gate is written to."""
+    program = tmp_path / "slow"
+    program.write_text(SLOW)
+    program.chmod(0o755)
+    os.mkfifo(tmp_path / "slow.gate")
+    monkeypatch.setenv("MESHWRIGHT_BINARY", str(program))
+    return program
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_a_start_that_is_late_goes_on(slow, is_closed):
+    service = LocalService("cpu", str(slow))
+    with pytest.raises(meshwright.Unavailable, match="did not start in time"):
+        service.settings(until=time.monotonic())
+    if is_closed:
+        service.stop()
+        service = LocalService("cpu", str(slow))
+    pathlib.Path(f"{slow}.gate").write_text("go\n")
+    assert service.settings().address == "unix:/there"
+    assert pathlib.Path(f"{slow}.log").read_text() == "begun\n"
+    service.stop()
+
+
+def test_a_start_that_nobody_takes_over_ends(slow, monkeypatch):
+    monkeypatch.setattr("meshwright._embedded._START_SECONDS", 0.0)
+    service = LocalService("cpu", str(slow))
+    with pytest.raises(meshwright.Unavailable):
+        service.settings(until=time.monotonic() - 1)
+    started = service._service
+    assert started is not None and started.end.alive
+    others = set(threading.enumerate())
+    service.stop()
+    for thread in set(threading.enumerate()) - others:
+        thread.join()
+    assert not started.end.alive
