@@ -164,6 +164,13 @@ absl::Status PlanRunner::Start() {
 }
 
 absl::Status PlanRunner::Lead(store::Epoch epoch) {
+  absl::Status status = TakeOver(epoch);
+  // Else it would run what is submitted to it when another one leads.
+  if (!status.ok()) Follow();
+  return status;
+}
+
+absl::Status PlanRunner::TakeOver(store::Epoch epoch) {
   {
     base::MutexLock lock(&mutex_);
     epoch_ = epoch;

@@ -103,7 +103,8 @@ class PlanRunner {
   // Takes the store over and goes on with its unfinished plans: the only
   // coordinator of a store.
   absl::Status Start();
-  // The same in an epoch that was begun: the leader of several.
+  // The same in an epoch that was begun: the leader of several. Where it fails,
+  // this one follows.
   absl::Status Lead(store::Epoch epoch);
   // Stops what runs and takes no further updates: another one leads.
   void Follow();
@@ -174,6 +175,7 @@ class PlanRunner {
     std::stop_source give_way;
   };
 
+  absl::Status TakeOver(store::Epoch epoch);
   // Its deadline and whose it is.
   void Know(const v1::PlanRecord& record, store::PlanId id);
   void Post(store::PlanId id);

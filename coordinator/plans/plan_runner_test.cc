@@ -81,6 +81,44 @@ TEST_F(PlanRunnerTest, AnOrderHoldsAfterARestart) {
   EXPECT_THAT(*plans_.ListOrders(), IsEmpty());
 }
 
+// Gives no orders until the test says so.
+class AwayOrders : public store::MemoryPlanStore {
+ public:
+  absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() override {
+    if (is_away) return absl::UnavailableError("the database is away");
+    return MemoryPlanStore::ListOrders();
+  }
+
+  bool is_away = true;
+};
+
+TEST_F(PlanRunnerTest, WhoCannotTakeTheStoreOverFollows) {
+  AwayOrders plans;
+  PlanRunner runner(
+      {.clock = &wall_,
+       .steady = &clock_,
+       .plans = &plans,
+       .profiles = profiles_.get(),
+       .queue = &queue_,
+       .plan = [](const v1::PlanRequest&, jobs::Measurer*,
+                  const jobs::ProgressFunction&) -> absl::StatusOr<v1::Plan> {
+         return v1::Plan();
+       },
+       .cover = nullptr,
+       .holder = "",
+       .options = {}});
+  const auto epoch = plans.BeginEpoch("a");
+  ASSERT_TRUE(epoch.ok()) << epoch.status();
+  EXPECT_FALSE(runner.Lead(*epoch).ok());
+  const PlanId id = Submit(runner, Request());
+  EXPECT_EQ(runner.Cancel(id, "ann asked for it").status().code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(plans.Get(id)->state(), v1::QUEUED);
+  plans.is_away = false;
+  ASSERT_TRUE(runner.Lead(*epoch).ok());
+  EXPECT_TRUE(runner.Cancel(id, "ann asked for it").ok());
+}
+
 // The first order that comes to it waits for a second one to overtake it.
 class SlowOrders : public store::MemoryPlanStore {
  public:
