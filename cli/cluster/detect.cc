@@ -23,8 +23,8 @@
 #include "planner/cluster/detection.h"
 #include "worker/detect/device_sweep.h"
 #include "worker/detect/tcp_timing.h"
+#include "worker/devices/device_choice.h"
 #include "worker/pjrt/plugin.h"
-#include "worker/service/device_choice.h"
 
 namespace meshwright::cli {
 namespace {
@@ -115,8 +115,8 @@ absl::StatusOr<std::optional<cluster::Description>> DetectDevices(
                                                      : 0;
   ASSIGN_OR_RETURN(v1::DeviceSpec device,
                    ToDeviceSpec(flags.device, count, true));
-  RETURN_IF_ERROR(
-      worker::ChooseDevices(count == 0 ? "" : absl::StrCat(count), device));
+  RETURN_IF_ERROR(worker::devices::ChooseDevices(
+      count == 0 ? "" : absl::StrCat(count), device));
   worker::detect::DeviceSweepOptions options;
   ASSIGN_OR_RETURN(
       options.plugin,

@@ -32,7 +32,7 @@
 #include "cli/text/format.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/security/audit_log.h"
-#include "worker/service/device_choice.h"
+#include "worker/devices/device_choice.h"
 
 namespace meshwright::cli {
 namespace {
@@ -306,7 +306,7 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
   }
   ASSIGN_OR_RETURN(v1::DeviceSpec devices,
                    ToDeviceSpec(flags.devices, 0, true));
-  RETURN_IF_ERROR(worker::ChooseDevices(flags.device_choice, devices));
+  RETURN_IF_ERROR(worker::devices::ChooseDevices(flags.device_choice, devices));
   return Serve(context, flags.coordinator, devices);
 }
 

@@ -17,9 +17,9 @@
 #include "base/supervisor.h"
 #include "cli/program/config_file.h"
 #include "cli/program/limit_seconds.h"
+#include "worker/devices/device_choice.h"
 #include "worker/devices/device_users.h"
 #include "worker/devices/sensors.h"
-#include "worker/service/device_choice.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/while_idle.h"
 
@@ -114,7 +114,7 @@ int Serve(WorkerFlags flags) {
   dependencies.devices.set_solo(flags.solo);
   dependencies.run_member = worker::RunnerMembers(dependencies.devices);
   const absl::Status chosen =
-      worker::ChooseDevices(flags.device_choice, dependencies.devices);
+      worker::devices::ChooseDevices(flags.device_choice, dependencies.devices);
   if (!chosen.ok()) {
     return Fail(std::string(chosen.message()), base::kExitBadInput);
   }

@@ -17,7 +17,7 @@ LAYERS = {
     "cli/cluster": (
         "base", "proto/v1", "cli/command", "cli/flags", "cli/program",
         "cli/text", "coordinator/planning", "planner/cluster", "worker/detect",
-        "worker/pjrt"),
+        "worker/devices", "worker/pjrt"),
     "cli/command": ("base",),
     "cli/coordinator": ("cli/verbs",),
     "cli/program": ("base", "base/toml"),
@@ -47,8 +47,8 @@ LAYERS = {
         "coordinator/resharding", "coordinator/security", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
         "planner/pipeline", "planner/reshard", "planner/search/tradeoffs",
-        "profiledb/store", "profiledb/upkeep", "worker/sandbox",
-        "worker/service"),
+        "profiledb/store", "profiledb/upkeep", "worker/devices",
+        "worker/sandbox", "worker/service"),
     "cli/worker": (
         "base", "base/log", "base/rpc", "cli/program", "worker/devices",
         "worker/service"),

@@ -1,4 +1,4 @@
-#include "worker/service/device_choice.h"
+#include "worker/devices/device_choice.h"
 
 #include <cstdlib>
 #include <set>
@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 
-namespace meshwright::worker {
+namespace meshwright::worker::devices {
 namespace {
 
 constexpr int kVirtualDevices = 8;
@@ -89,4 +89,4 @@ absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices) {
   return absl::OkStatus();
 }
 
-}  // namespace meshwright::worker
+}  // namespace meshwright::worker::devices

@@ -1,11 +1,11 @@
-#include "worker/service/device_choice.h"
+#include "worker/devices/device_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-namespace meshwright::worker {
+namespace meshwright::worker::devices {
 namespace {
 
 using ::testing::HasSubstr;
@@ -87,4 +87,4 @@ TEST_F(DeviceChoiceTest, WhatIsNoDeviceIsRefused) {
 }
 
 }  // namespace
-}  // namespace meshwright::worker
+}  // namespace meshwright::worker::devices

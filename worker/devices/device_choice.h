@@ -8,20 +8,20 @@
 // Errors: kInvalidArgument, one sentence that names what is wrong.
 // Threads: none beside it: it sets variables of the environment, which runners
 // inherit.
-#ifndef MESHWRIGHT_WORKER_SERVICE_DEVICE_CHOICE_H_
-#define MESHWRIGHT_WORKER_SERVICE_DEVICE_CHOICE_H_
+#ifndef MESHWRIGHT_WORKER_DEVICES_DEVICE_CHOICE_H_
+#define MESHWRIGHT_WORKER_DEVICES_DEVICE_CHOICE_H_
 
 #include <string>
 
 #include "absl/status/status.h"
 #include "proto/v1/job.pb.h"
 
-namespace meshwright::worker {
+namespace meshwright::worker::devices {
 
 // Sets the device count of `devices`, whose platform and solo are set; 0: all
 // there are. Hides the other GPUs from this process and its runners.
 absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices);
 
-}  // namespace meshwright::worker
+}  // namespace meshwright::worker::devices
 
-#endif  // MESHWRIGHT_WORKER_SERVICE_DEVICE_CHOICE_H_
+#endif  // MESHWRIGHT_WORKER_DEVICES_DEVICE_CHOICE_H_
