@@ -19,8 +19,8 @@ using testing::Pair;
 constexpr char kFloatBatch[] = "x = f32[8,16] parameter(2)";
 
 // A step with momentum over w, m and batch x that returns w, m and the loss.
-ir::Module Step(const std::string& aliases,
-                const std::string& batch = kFloatBatch) {
+ir::Module MomentumStep(const std::string& aliases,
+                        const std::string& batch = kFloatBatch) {
   const auto module = ir::LoadModule(absl::Substitute(R"(
 HloModule momentum, input_output_alias={ $0 }
 sum {
@@ -59,7 +59,7 @@ std::vector<std::pair<int, int>> Pairs(const ir::Module& module) {
 
 // As JAX does with donate_argnums=(1,).
 TEST(PairDonationsTest, MomentumIsPairedWithItself) {
-  ir::Module module = Step("{0}: (1, {}, may-alias)");
+  ir::Module module = MomentumStep("{0}: (1, {}, may-alias)");
   PairDonations(module);
   EXPECT_THAT(Pairs(module), ElementsAre(Pair(1, 1)));
   const auto passes = FindForwardBackward(module);
@@ -71,10 +71,11 @@ TEST(PairDonationsTest, MomentumIsPairedWithItself) {
 }
 
 TEST(PairDonationsTest, WhatIsPairedWellStays) {
-  ir::Module all = Step("{0}: (0, {}, may-alias), {1}: (1, {}, may-alias)");
+  ir::Module all =
+      MomentumStep("{0}: (0, {}, may-alias), {1}: (1, {}, may-alias)");
   PairDonations(all);
   EXPECT_THAT(Pairs(all), ElementsAre(Pair(0, 0), Pair(1, 1)));
-  ir::Module one = Step("{1}: (1, {}, may-alias)");
+  ir::Module one = MomentumStep("{1}: (1, {}, may-alias)");
   PairDonations(one);
   EXPECT_THAT(Pairs(one), ElementsAre(Pair(1, 1)));
 }
@@ -85,7 +86,7 @@ TEST(PairDonationsTest, TwoDonorsOfEachOthersOutputsAreSwapped) {
   x = f32[8,16] convert(tokens))";
   for (const std::string& batch : {std::string(kFloatBatch), tokens}) {
     ir::Module module =
-        Step("{0}: (1, {}, may-alias), {1}: (0, {}, may-alias)", batch);
+        MomentumStep("{0}: (1, {}, may-alias), {1}: (0, {}, may-alias)", batch);
     PairDonations(module);
     EXPECT_THAT(Pairs(module), ElementsAre(Pair(0, 0), Pair(1, 1))) << batch;
   }
@@ -133,7 +134,7 @@ ENTRY step {
 }
 
 TEST(StateSearchTest, NoSearchGoesBeyondATakenOutput) {
-  const ir::Module module = Step("");
+  const ir::Module module = MomentumStep("");
   StateSearch free(module);
   EXPECT_EQ(free.Claim(1), 1);
   StateSearch search(module, {0, 1, 0});
