@@ -166,7 +166,7 @@ TEST(SearchWithinMemoryTest, ALaterSearchWithoutAnAnswerLeavesTheVerdict) {
       SearchWithinMemory(step, {.deadline = {.stop = source.get_token()}});
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_FALSE(found->answer.plan.has_value());
-  EXPECT_EQ(found->answer.least_memory_bytes, 420);
+  EXPECT_EQ(found->answer.least_memory_bytes, 400);
 }
 
 // Four segments of four configurations; the sum is what runs need.
