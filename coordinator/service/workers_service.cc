@@ -148,6 +148,8 @@ class WorkerStream
       }
       return Attach(message_.hello());
     }
+    // Whatever it says: one without heartbeats must not outlive its token.
+    RETURN_IF_ERROR(guard_->MayGoOn(call_));
     switch (message_.message_case()) {
       case v1::WorkerMessage::kUpdate: {
         ASSIGN_OR_RETURN(const jobs::LeaseId lease,
@@ -158,7 +160,6 @@ class WorkerStream
       case v1::WorkerMessage::kHeartbeat: {
         queue_->Heartbeat(*worker_);
         RETURN_IF_ERROR(plans::CheckTakesWorkers(leadership_));
-        RETURN_IF_ERROR(guard_->MayGoOn(call_));
         // One that does not read is not written more and more to.
         if (!outbox_.IsIdle()) break;
         v1::CoordinatorMessage answer;

@@ -478,5 +478,19 @@ TEST_F(SecurityTest, AWorkerIsSentAwayWhenItsTokenIsRevoked) {
   EXPECT_TRUE(coordinator_->queue().Workers().empty());
 }
 
+TEST_F(SecurityTest, AWorkerWithoutHeartbeatsDoesNotOutliveItsToken) {
+  const std::string text = AddToken({Role::kWork}, absl::Hours(1));
+  StartWithTokens();
+  Attachment worker(Channel(text), "one");
+  ASSERT_TRUE(
+      ComesTrue([&] { return !coordinator_->queue().Workers().empty(); }));
+  RevokeAll();
+  v1::WorkerMessage health;
+  health.mutable_health();
+  worker.stream->Write(health);
+  EXPECT_EQ(worker.End().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_TRUE(coordinator_->queue().Workers().empty());
+}
+
 }  // namespace
 }  // namespace meshwright::integration
