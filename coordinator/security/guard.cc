@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<Guard>> Guard::Open(const Options& options) {
 Guard::Stamp Guard::ReadStamp(const std::string& file) {
   struct stat info = {};
   if (stat(file.c_str(), &info) != 0) return Stamp();
-  return {info.st_ino, info.st_size, absl::TimeFromTimespec(info.st_mtim)};
+  return {info.st_ino, info.st_size, absl::TimeFromTimespec(info.st_ctim)};
 }
 
 absl::Status Guard::Reload() {
@@ -58,19 +58,25 @@ absl::StatusOr<bool> Guard::ReloadIfChanged() {
   if (options_.token_file.empty()) return false;
   base::MutexLock lock(&reading_);
   const Stamp now = ReadStamp(options_.token_file);
-  if (now == stamp_) return false;
-  RETURN_IF_ERROR(Read(now));
+  const bool is_same = now == stamp_;
+  if (is_same && read_.ok()) return false;
+  const absl::Status before = read_;
+  const absl::Status status = Read(now);
+  if (is_same && status == before) return false;  // it was said
+  RETURN_IF_ERROR(status);
   return true;
 }
 
 absl::Status Guard::Read(const Stamp& stamp) {
   // A stamp of before the reading: what changes meanwhile is read next time.
   stamp_ = stamp;
-  ASSIGN_OR_RETURN(const AccessFile read, ReadAccessFile(options_.token_file));
+  const absl::StatusOr<AccessFile> read = ReadAccessFile(options_.token_file);
+  read_ = read.status();
+  RETURN_IF_ERROR(read_);
   Tokens tokens;
-  for (const Token& token : read.tokens) tokens.emplace(token.id, token);
+  for (const Token& token : read->tokens) tokens.emplace(token.id, token);
   std::map<std::string, Quota> quotas;
-  for (const Quota& quota : read.quotas) {
+  for (const Quota& quota : read->quotas) {
     quotas.emplace(quota.name_space, quota);
   }
   std::vector<std::string> gone;

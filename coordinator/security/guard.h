@@ -89,8 +89,9 @@ class Guard {
 
   // Reads the token file again.
   absl::Status Reload() ABSL_LOCKS_EXCLUDED(reading_, mutex_);
-  // The same if it is another one than was read last, right or wrong; whether
-  // it was read.
+  // The same if it is another one than was read last, right or wrong, or if
+  // that reading failed; whether it was read. An error that stands is given
+  // once.
   absl::StatusOr<bool> ReloadIfChanged() ABSL_LOCKS_EXCLUDED(reading_, mutex_);
   // The text of a token with this role, which no file holds and which lives as
   // long as the guard.
@@ -99,7 +100,8 @@ class Guard {
 
  private:
   using Tokens = std::map<std::string, Token>;
-  // Of a file: one that is changed or put in its place has another one.
+  // Of a file: one that is changed, gets another mode or owner, or is put in
+  // its place has another one.
   struct Stamp {
     uint64_t inode = 0;  // all zero: there is no file
     int64_t bytes = 0;
@@ -118,6 +120,7 @@ class Guard {
   // Held while the file is read, so that the newest reading stays.
   base::Mutex reading_;
   Stamp stamp_ ABSL_GUARDED_BY(reading_);
+  absl::Status read_ ABSL_GUARDED_BY(reading_);  // the last time
   mutable base::Mutex mutex_;
   Tokens tokens_ ABSL_GUARDED_BY(mutex_);  // by id
   Tokens local_ ABSL_GUARDED_BY(mutex_);

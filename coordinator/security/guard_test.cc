@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,6 +149,41 @@ TEST_F(GuardTest, AFileIsReadAgainWhenItIsAnotherOne) {
   EXPECT_STREQ(look(), "wrong");
   EXPECT_STREQ(look(), "the same");
   EXPECT_TRUE(guard->Admit(With(kListJobs, first)).ok());
+}
+
+// As its message asks: chmod leaves the time of the last change as it was.
+TEST_F(GuardTest, AFileThatOthersMayReadIsReadWhenItIsPrivate) {
+  const std::string revoked = Add({Role::kRead}, absl::Hours(1));
+  const auto guard = Open(path_);
+  ASSERT_TRUE(ChangeTokenFile(path_, [](std::vector<Token>& tokens) {
+                tokens.clear();
+                return absl::OkStatus();
+              }).ok());
+  ASSERT_EQ(chmod(path_.c_str(), 0644), 0);
+  const absl::Status refused = guard->ReloadIfChanged().status();
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("run chmod 600"));
+  EXPECT_TRUE(guard->Admit(With(kListJobs, revoked)).ok());
+  EXPECT_FALSE(*guard->ReloadIfChanged());
+  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  EXPECT_TRUE(*guard->ReloadIfChanged());
+  EXPECT_FALSE(guard->Admit(With(kListJobs, revoked)).ok());
+}
+
+TEST_F(GuardTest, AFileThatCouldNotBeOpenedIsReadLater) {
+  Add({Role::kRead}, absl::Hours(1));
+  const auto guard = Open(path_);
+  const std::string second = Add({Role::kRead}, absl::Hours(1));
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::StatusOr<bool> failed = guard->ReloadIfChanged();
+  const absl::StatusOr<bool> again = guard->ReloadIfChanged();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_FALSE(failed.ok());
+  EXPECT_TRUE(again.ok() && !*again) << again.status();  // said once
+  EXPECT_TRUE(*guard->ReloadIfChanged());
+  EXPECT_TRUE(guard->Admit(With(kListJobs, second)).ok());
 }
 
 TEST_F(GuardTest, AFileBehindALinkIsFollowed) {  // as a kubelet lends secrets
