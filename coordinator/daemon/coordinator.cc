@@ -329,21 +329,19 @@ absl::Status Coordinator::Start() {
       }
     });
   }
-  // Plans ask the database, which may not answer. Leases end all the same, and
-  // whoever watches this process hears of it.
-  server_->plan_ticker =
-      std::make_unique<Ticker>([this, seconds = 0]() mutable {
-        server_->FollowLeadership();
-        server_->runner.Tick();
-        if (++seconds % kSecondsBetweenChecks == 0) {
-          server_->FollowTokenFile();
-          server_->runner.feed().NotifyAll();
-        }
-      });
-  server_->ticker = std::make_unique<Ticker>([this] {
+  // Plans ask the database, which may not answer. Leases and tokens end all the
+  // same, and whoever watches this process hears of it.
+  server_->plan_ticker = std::make_unique<Ticker>([this] {
+    server_->FollowLeadership();
+    server_->runner.Tick();
+  });
+  server_->ticker = std::make_unique<Ticker>([this, seconds = 0]() mutable {
     server_->ReleaseWorkers();
     server_->queue.Tick();
     if (server_->dependencies.alive) server_->dependencies.alive();
+    if (++seconds % kSecondsBetweenChecks != 0) return;
+    server_->FollowTokenFile();
+    server_->runner.feed().NotifyAll();
   });
   service::SetServing(true, server_->grpc_server.get());
   base::LogInfo("coordinator: listening on ", server_->address);
