@@ -346,8 +346,14 @@ std::string PostgresDatabase::FormatHexSql(const std::string& column) const {
 }
 
 absl::Status PostgresDatabase::PassIds(const std::string& table) {
-  return QueryInteger(absl::StrCat("SELECT setval(pg_get_serial_sequence('",
-                                   table, "', 'id'), MAX(id)) FROM ", table))
+  const std::string sequence =
+      absl::StrCat("pg_get_serial_sequence('", table, "', 'id')");
+  // Never back: the newest rows may be gone, and their ids stay theirs. The
+  // last value is NULL, which GREATEST leaves out, before the first one.
+  return QueryInteger(
+             absl::StrCat("SELECT setval(", sequence,
+                          ", GREATEST(MAX(id), pg_sequence_last_value(",
+                          sequence, "::regclass))) FROM ", table))
       .status();
 }
 

@@ -364,6 +364,23 @@ TEST_P(PlanStoreConformance, APlanOfAnotherStoreKeepsItsId) {
   EXPECT_EQ(updates->back().plan().gap(), 0.25);
 }
 
+TEST_P(PlanStoreConformance, AnOldPlanOfAnotherStoreGivesNoIdTwice) {
+  store::MemoryPlanStore other;
+  std::vector<PlanId> ids;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(other.Add(MakeRecord("ann")).ok());
+    ids.push_back(Add(MakeRecord("ann")));
+    ASSERT_TRUE(
+        store_->Append(epoch_, ids.back(), MakeUpdate(v1::FAILED)).ok());
+  }
+  ASSERT_EQ(*store_->Remove(ids), 3);
+  const v1::PlanRecord record = *other.Get(ids[1]);
+  const absl::Status restored =
+      store_->Restore(record, *other.ReadUpdates(ids[1], 0, record.sequence()));
+  ASSERT_TRUE(restored.ok()) << restored;
+  EXPECT_GT(Add(MakeRecord("ann")), ids[2]);
+}
+
 TEST_P(PlanStoreConformance, APlanOfAnotherStoreReplacesNone) {
   store::MemoryPlanStore other;
   const store::Epoch epoch = *other.BeginEpoch("other");
