@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,6 +42,17 @@ absl::StatusOr<Division> Divide(PlanStore& plans, Nanoseconds oldest) {
   return division;
 }
 
+// Of the modules that no row names: the day of the last use.
+absl::StatusOr<std::map<std::string, int64_t>> ReadLastUses(
+    ProfileStore& profiles) {
+  constexpr int64_t kAnyDay = std::numeric_limits<int64_t>::max();
+  ASSIGN_OR_RETURN(const std::vector<ProgramUse> programs,
+                   profiles.ListUnusedPrograms(kAnyDay));
+  std::map<std::string, int64_t> days;
+  for (const ProgramUse& it : programs) days[it.key] = it.last_used_day;
+  return days;
+}
+
 }  // namespace
 
 absl::Status RemoveOldPlans(PlanStore& plans, ProfileStore& profiles,
@@ -60,6 +73,12 @@ absl::Status RemoveOldPlans(PlanStore& plans, ProfileStore& profiles,
   report.set_models(static_cast<int64_t>(models.size()));
   report.set_plans_left(division.left);
   if (age.dry_run) return absl::OkStatus();
+  // Before the second look: a module that is found for a plan from here on is
+  // used after its day.
+  std::map<std::string, int64_t> last_uses;
+  if (!models.empty()) {
+    ASSIGN_OR_RETURN(last_uses, ReadLastUses(profiles));
+  }
   report.set_plans(0);
   const auto going = absl::MakeConstSpan(division.going);
   for (size_t at = 0; at < going.size(); at += kPlansAtOnce) {
@@ -74,7 +93,11 @@ absl::Status RemoveOldPlans(PlanStore& plans, ProfileStore& profiles,
     return after.models_left.contains(model);
   });
   std::vector<UnusedProgram> unneeded;
-  for (const std::string& model : models) unneeded.push_back({.key = model});
+  for (const std::string& model : models) {
+    const auto last_use = last_uses.find(model);
+    if (last_use == last_uses.end()) continue;  // a row names it
+    unneeded.push_back({.key = model, .last_used_day = last_use->second});
+  }
   ASSIGN_OR_RETURN(const int64_t removed, profiles.RemovePrograms(unneeded));
   report.set_models(removed);
   return absl::OkStatus();

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include "base/fingerprint.h"
 #include "profiledb/store/memory_plan_store.h"
@@ -13,6 +15,16 @@ namespace meshwright::store {
 namespace {
 
 constexpr auto kDay = std::chrono::days(1);
+
+// Calls a function once, when plans are removed.
+class WatchedPlans : public MemoryPlanStore {
+ public:
+  absl::StatusOr<int64_t> Remove(absl::Span<const PlanId> ids) override {
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
+    return MemoryPlanStore::Remove(ids);
+  }
+  std::function<void()> meanwhile;
+};
 
 class OldPlansTest : public testing::Test {
  protected:
@@ -46,7 +58,7 @@ class OldPlansTest : public testing::Test {
   }
 
   const Nanoseconds now_ = std::chrono::system_clock::now();
-  MemoryPlanStore plans_;
+  WatchedPlans plans_;
   FakeProfileStore profiles_;
   Epoch epoch_;
 };
@@ -76,6 +88,25 @@ TEST_F(OldPlansTest, ADryRunOnlySays) {
   EXPECT_EQ(report.plans(), 1);
   EXPECT_EQ(report.models(), 1);
   EXPECT_TRUE(plans_.Get(old).ok());
+  EXPECT_TRUE(Has("old"));
+}
+
+// A submission asks for the module before the store has its plan.
+TEST_F(OldPlansTest, AModelThatIsFoundMeanwhileStays) {
+  v1::PlanRecord record;
+  record.set_module_sha256(base::Sha256Hex("old"));
+  const Program program{
+      .key = record.module_sha256(), .hlo = "old", .last_used_day = 20000};
+  ASSERT_TRUE(profiles_.RecordPrograms({&program, 1}).ok());
+  const PlanId id = *ParsePlanId(plans_.Add(record)->id());
+  v1::PlanUpdate done;
+  done.set_state(v1::FAILED);
+  done.set_unix_ns((now_ - 31 * kDay).time_since_epoch().count());
+  ASSERT_TRUE(plans_.Append(epoch_, id, done).ok());
+  plans_.meanwhile = [&] { EXPECT_TRUE(Has("old")); };
+  const v1::GcReport report = Remove();
+  EXPECT_EQ(report.plans(), 1);
+  EXPECT_EQ(report.models(), 0);
   EXPECT_TRUE(Has("old"));
 }
 
