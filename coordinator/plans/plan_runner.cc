@@ -373,16 +373,18 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   unclaimed_.Claim(record.module_sha256());
   // Garbage collection may have taken it with an older plan, before this one
   // named it.
-  const std::string& module = request.request().hlo_module();
-  if (!module.empty()) {
-    ASSIGN_OR_RETURN(
-        const std::optional<int64_t> kept,
-        dependencies_.profiles->FindProgramBytes(record.module_sha256()));
-    if (!kept.has_value()) {
-      RETURN_IF_ERROR(KeepModule(request, quota, record));
-    }
-  }
+  ASSIGN_OR_RETURN(
+      const std::optional<int64_t> kept,
+      dependencies_.profiles->FindProgramBytes(record.module_sha256()));
   ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(added.id()));
+  if (!kept.has_value()) {
+    const absl::Status again = KeepModule(request, quota, record);
+    if (absl::IsNotFound(again) && added.state() == v1::QUEUED) {
+      // Where another one leads, the plan fails there.
+      Fail(id, again).IgnoreError();
+    }
+    RETURN_IF_ERROR(again);
+  }
   const base::LogScope scope(
       {.plan = added.id(), .traceparent = added.traceparent()});
   base::LogInfo(added.id(), ": ", added.request().model_name(), " for ",
@@ -435,6 +437,12 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::EndFromOutside(store::PlanId id,
   return ended;
 }
 
+absl::Status PlanRunner::Fail(store::PlanId id, const absl::Status& why) {
+  v1::PlanUpdate failed = MakeUpdate(v1::FAILED, why.message());
+  failed.set_error_code(static_cast<int>(why.code()));
+  return EndFromOutside(id, std::move(failed)).status();
+}
+
 void PlanRunner::Know(const v1::PlanRecord& record, store::PlanId id) {
   base::MutexLock lock(&mutex_);
   const std::string device =
@@ -447,12 +455,10 @@ void PlanRunner::Know(const v1::PlanRecord& record, store::PlanId id) {
 }
 
 void PlanRunner::EndOverdue(store::PlanId id) {
-  const absl::Status overdue = absl::DeadlineExceededError(
-      "the plan's deadline has passed; submit it again with a later one: what "
-      "was measured is kept");
-  v1::PlanUpdate failed = MakeUpdate(v1::FAILED, overdue.message());
-  failed.set_error_code(static_cast<int>(overdue.code()));
-  const absl::Status ended = EndFromOutside(id, std::move(failed)).status();
+  const absl::Status ended =
+      Fail(id, absl::DeadlineExceededError(
+                   "the plan's deadline has passed; submit it again with a "
+                   "later one: what was measured is kept"));
   if (IsRetryable(ended)) return;  // at the next Tick
   base::MutexLock lock(&mutex_);
   deadlines_.erase(id);

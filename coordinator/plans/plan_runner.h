@@ -185,6 +185,7 @@ class PlanRunner {
   // Appends its end, whatever it does, and stops it where it runs.
   absl::StatusOr<v1::PlanRecord> EndFromOutside(store::PlanId id,
                                                 v1::PlanUpdate end);
+  absl::Status Fail(store::PlanId id, const absl::Status& why);
   void EndOverdue(store::PlanId id);
   void SaveWorkers();
   void Run(store::PlanId id);

@@ -621,6 +621,34 @@ TEST_F(PlanRunnerTest, AModuleIsSentOrNamed) {
             "it is no HLO module");
 }
 
+// Garbage collection takes a module when it has been found.
+class TakenModules : public store::FakeProfileStore {
+ public:
+  absl::StatusOr<std::optional<int64_t>> FindProgramBytes(
+      const std::string& key) override {
+    auto bytes = FakeProfileStore::FindProgramBytes(key);
+    const store::UnusedProgram taken{.key = key};
+    EXPECT_TRUE(RemovePrograms({&taken, 1}).ok());
+    return bytes;
+  }
+};
+
+TEST_F(PlanRunnerTest, AModuleThatIsTakenMeanwhileIsAskedFor) {
+  profiles_ = std::make_unique<TakenModules>();
+  const auto runner = NewRunner();
+  const std::string key = store::MakeKey("module");
+  ASSERT_TRUE(profiles_->RecordProgram(key, "hlo").ok());
+  v1::SubmitPlanRequest request = Request("");
+  request.set_module_sha256(key);
+  const absl::Status status = runner->Submit(request).status();
+  EXPECT_TRUE(absl::IsNotFound(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("put it first"));
+  const auto plan = plans_.Get(PlanId{1});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->state(), v1::FAILED);
+  EXPECT_THAT(plan->reason(), HasSubstr("put it first"));
+}
+
 TEST_F(PlanRunnerTest, APriorityIsWithinItsRange) {
   const auto runner = NewRunner();
   v1::SubmitPlanRequest request = Request();
