@@ -177,6 +177,18 @@ std::vector<int> ListHosts(const Tiles& tiles, const std::vector<int>& devices,
   return hosts;
 }
 
+// What one unit's mention of a tile's hosts and devices takes in an answer.
+int64_t MentionBytes(const std::vector<std::string>& names,
+                     const std::vector<int>& hosts,
+                     const std::vector<int>& devices) {
+  constexpr int64_t kBesideAName = 40;  // a string and the pointer to it
+  auto bytes = static_cast<int64_t>(devices.size() * sizeof(int));
+  for (const int host : hosts) {
+    bytes += kBesideAName + static_cast<int64_t>(names[host].size());
+  }
+  return bytes;
+}
+
 }  // namespace
 
 absl::StatusOr<Units> Decompose(const Resharding& resharding) {
@@ -203,14 +215,19 @@ absl::StatusOr<Units> Decompose(const Resharding& resharding) {
   }
   std::map<Tiles::Coordinates, int> place;  // of a target tile
   std::vector<std::vector<int>> needing;
+  std::vector<int64_t> needing_bytes;
+  int64_t mention_bytes = 0;  // of all units
   for (const auto& [part, devices] : target.tiles()) {
     place[part] = static_cast<int>(needing.size());
     needing.push_back(ListHosts(target, devices, index));
+    needing_bytes.push_back(
+        MentionBytes(answer.hosts, needing.back(), devices));
     answer.target_tiles.push_back(devices);
   }
   const size_t dims = resharding.shape.size();
   for (const auto& [from, holders] : source.tiles()) {
     const std::vector<int> senders = ListHosts(source, holders, index);
+    const int64_t sender_bytes = MentionBytes(answer.hosts, senders, holders);
     answer.source_tiles.push_back(holders);
     // The target parts that meet this tile, from first to last per dimension.
     Tiles::Coordinates first(dims), last(dims);
@@ -229,6 +246,14 @@ absl::StatusOr<Units> Decompose(const Resharding& resharding) {
                          "more than ",
                          kMaxTasks, " slices; shard it less finely"));
       }
+      const int target_tile = place.at(to);
+      mention_bytes += sender_bytes + needing_bytes[target_tile];
+      if (mention_bytes > kMaxMentionBytes) {
+        return RefuseTensor(absl::StrCat(
+            "src_spec and dst_spec cut the tensor into slices "
+            "that name their hosts and devices in more than ",
+            kMaxMentionBytes, " bytes; shard or replicate it less finely"));
+      }
       Unit unit;
       unit.size_bytes = resharding.elem_bytes;
       for (size_t d = 0; d < dims; ++d) {
@@ -238,7 +263,7 @@ absl::StatusOr<Units> Decompose(const Resharding& resharding) {
         unit.size_bytes *= unit.end[d] - unit.begin[d];
       }
       unit.source_tile = static_cast<int>(answer.source_tiles.size()) - 1;
-      unit.target_tile = place.at(to);
+      unit.target_tile = target_tile;
       unit.senders = senders;
       const std::vector<int>& needed = needing[unit.target_tile];
       std::set_difference(needed.begin(), needed.end(), senders.begin(),

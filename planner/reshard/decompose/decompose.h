@@ -25,6 +25,9 @@
 namespace meshwright::reshard {
 
 inline constexpr int64_t kMaxDevices = int64_t{1} << 14;  // of a mesh
+// Every unit lists its hosts by name and its devices, so that a finely sharded
+// tensor of many replicas makes a large answer of a small request.
+inline constexpr int64_t kMaxMentionBytes = int64_t{1} << 28;
 
 struct Side {
   base::Mesh mesh;

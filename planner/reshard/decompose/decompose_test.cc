@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <utility>
 
 #include "planner/reshard/testing/random_reshard.h"
 
@@ -187,6 +189,42 @@ TEST(DecomposeTest, EveryDeviceGetsExactlyItsPartOnce) {
   }
   EXPECT_GT(units_seen, 5000);
   EXPECT_GT(local, 100);
+}
+
+TEST(DecomposeTest, RefusesListsOfHostsThatGrowBySquares) {
+  const Side copies{.mesh = {16384, 1}, .spec = {{}}, .hosts = {}};
+  const Side shards{.mesh = {16384, 1}, .spec = {{0}}, .hosts = {}};
+  for (const auto& [source, target] :
+       {std::pair(copies, shards), std::pair(shards, copies)}) {
+    const auto units = Decompose({.shape = {16384},
+                                  .elem_bytes = 4,
+                                  .source = source,
+                                  .target = target});
+    EXPECT_EQ(units.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(units.status().message()),
+                HasSubstr("shard or replicate it less finely"));
+  }
+  // Long names count in full.
+  Side named{.mesh = {1024}, .spec = {{}}, .hosts = {}};
+  for (int i = 0; i < 1024; ++i) {
+    named.hosts.push_back(std::to_string(i) + std::string(1000, 'h'));
+  }
+  EXPECT_FALSE(Decompose({.shape = {1024},
+                          .elem_bytes = 4,
+                          .source = named,
+                          .target = {.mesh = {1024}, .spec = {{0}}}})
+                   .ok());
+}
+
+TEST(DecomposeTest, TakesALargeMeshOfReplicas) {
+  const auto units =
+      Decompose({.shape = {2048},
+                 .elem_bytes = 4,
+                 .source = {.mesh = {256, 8}, .spec = {{}}},
+                 .target = {.mesh = {256, 8}, .spec = {{0, 1}}}});
+  ASSERT_TRUE(units.ok()) << units.status();
+  EXPECT_EQ(units->units.size(), 2048);
+  EXPECT_EQ(units->units[0].senders.size(), 256);
 }
 
 TEST(DecomposeTest, RefusesWhatDoesNotFit) {
