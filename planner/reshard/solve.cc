@@ -62,8 +62,11 @@ Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
   for (const auto& [text, solver] : kNames) {
     if (solver == options.solver) name = text;
   }
-  return {ToSchedule(problem, instance, order),
-          ComputeQuickBound(instance, deadline), std::move(name)};
+  // Makespans in whole tasks do not bound those in parts.
+  const Ticks bound = problem.split
+                          ? ComputeSplitBound(problem, instance, deadline)
+                          : ComputeQuickBound(instance, deadline);
+  return {ToSchedule(problem, instance, order), bound, std::move(name)};
 }
 
 Candidate Ours(const ReshardProblem& problem, const Instance& instance,

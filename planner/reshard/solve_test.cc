@@ -55,6 +55,28 @@ TEST(SolveTest, SplittingNeverCosts) {
   EXPECT_GT(proven, 100);
 }
 
+// Whoever makes the schedule: parts may beat all schedules of whole tasks.
+TEST(SolveTest, ASolverOfThePaperIsBoundedByParts) {
+  ReshardProblem problem{.bandwidth_bytes_per_s = 1, .split = true};
+  for (const char* name : {"s0", "s1", "d0", "d1", "d2"}) {
+    problem.hosts.push_back({.name = name});
+  }
+  problem.tasks = {
+      {"a", 10, {0, 1}, {2}}, {"b", 10, {0, 1}, {3}}, {"c", 10, {0, 1}, {4}}};
+  const auto parts = Solve(problem);
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_EQ(parts->timing.makespan, 15);
+  for (const char* name :
+       {"naive", "load-balance", "depth-first", "randomized", "ensemble"}) {
+    SCOPED_TRACE(name);
+    const auto answer = Solve(problem, {.solver = *ParseSolver(name)});
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_GE(answer->timing.makespan, 20);
+    EXPECT_LE(answer->lower_bound, 15);
+    EXPECT_FALSE(answer->optimal);
+  }
+}
+
 // The bound of parts holds for any way to cut: cut at random and solved
 // exactly.
 TEST(SolveTest, TheBoundOfPartsHolds) {
