@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
+#include <string>
 #include <utility>
 
 #include "worker/comm/testing/fault_injection_proxy.h"
@@ -398,6 +400,27 @@ TEST(TcpListenerTest, APortInUseIsOneSentence) {
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.status().message()),
               HasSubstr("Address already in use"));
+}
+
+TEST(TcpListenerTest, AHostWhoseOwnNameIsLoopbackListensEverywhere) {
+  EXPECT_EQ(ChooseListenAddress("node1", "127.0.1.1"), "0.0.0.0");
+  EXPECT_EQ(ChooseListenAddress("node1", "10.0.0.1"), "10.0.0.1");
+  EXPECT_EQ(ChooseListenAddress("127.0.1.1", "127.0.1.1"), "127.0.1.1");
+  EXPECT_EQ(ChooseListenAddress("localhost", "127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(ChooseListenAddress("localhost", "::1"), "::1");
+}
+
+// localhost is ::1 before 127.0.0.1 on most machines, and nobody listens there.
+TEST(TcpSocketTest, EveryAddressOfANameIsTried) {
+  auto listener = TcpListener::Listen("127.0.0.1:0");
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  TcpSocket socket(*listener);
+  std::optional<absl::Status> came;
+  socket.Connect("localhost:" + std::to_string(listener->port()),
+                 [&](const absl::Status& status) { came = status; });
+  listener->Run();
+  ASSERT_TRUE(came.has_value());
+  EXPECT_TRUE(came->ok()) << *came;
 }
 
 }  // namespace

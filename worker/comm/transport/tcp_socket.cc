@@ -42,6 +42,13 @@ HostPort Split(const std::string& address) {
 
 }  // namespace
 
+std::string ChooseListenAddress(const std::string& name,
+                                const std::string& resolved) {
+  const bool own_name = name != resolved && resolved.starts_with("127.") &&
+                        resolved != "127.0.0.1";
+  return own_name ? "0.0.0.0" : resolved;
+}
+
 // ---- listening ----
 
 struct TcpListener::Port {
@@ -76,7 +83,12 @@ absl::StatusOr<TcpListener> TcpListener::Listen(const std::string& address) {
   const auto found =
       resolver.resolve(host, service, tcp::resolver::passive, error);
   if (!error) {
-    const tcp::endpoint endpoint = found.begin()->endpoint();
+    tcp::endpoint endpoint = found.begin()->endpoint();
+    const std::string resolved = endpoint.address().to_string();
+    if (const auto chosen = ChooseListenAddress(host, resolved);
+        chosen != resolved) {
+      endpoint.address(asio::ip::make_address(chosen, error));
+    }
     port->acceptor.open(endpoint.protocol(), error);
     if (!error) {
       port->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
@@ -132,9 +144,10 @@ void TcpSocket::Connect(const std::string& address, Done done) {
           error_code error, const tcp::resolver::results_type& found) {
         if (state->closed) error = asio::error::operation_aborted;
         if (error) return done(ToStatus(error));
-        state->socket.async_connect(
-            found.begin()->endpoint(),
-            [done](error_code failure) { done(ToStatus(failure)); });
+        asio::async_connect(state->socket, found,
+                            [done](error_code failure, const tcp::endpoint&) {
+                              done(ToStatus(failure));
+                            });
       });
 }
 

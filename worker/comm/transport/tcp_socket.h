@@ -24,6 +24,12 @@ namespace meshwright::worker::comm {
 
 using Done = std::function<void(const absl::Status&)>;
 
+// Where a host listens whose name resolves to the address `resolved` there.
+// Debian's /etc/hosts gives a host's own name 127.0.1.1, which no other host
+// reaches: every address of the host stands for it.
+std::string ChooseListenAddress(const std::string& name,
+                                const std::string& resolved);
+
 class TcpSocket;
 
 // A port that is ours before its number is published, and its loop.
@@ -59,7 +65,7 @@ class TcpSocket {
   explicit TcpSocket(TcpListener& loop);
   ~TcpSocket();
 
-  // To HOST:PORT.
+  // To HOST:PORT; of several addresses of HOST, the first that answers.
   void Connect(const std::string& address, Done done);
   // Sends small messages at once, and buffers this much in the kernel.
   void Configure(int send_buffer_bytes);
