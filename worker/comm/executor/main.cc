@@ -40,14 +40,6 @@ int Fail(const absl::Status& status) {
   return base::ToExitStatus(status);
 }
 
-absl::Status WriteAll(const Plan& plan, int self, const std::string& folder,
-                      const std::vector<Bytes>& received) {
-  for (const int task : FindPorts(plan, self).incoming) {
-    RETURN_IF_ERROR(WriteSlice(folder, plan.tasks[task], received[task]));
-  }
-  return {};
-}
-
 std::unique_ptr<Transport> OverChannels(const Plan& plan, int self,
                                         std::unique_ptr<TcpTransport> tcp,
                                         DeviceChannels& channels) {
@@ -62,6 +54,10 @@ std::unique_ptr<Transport> OverChannels(const Plan& plan, int self,
 
 absl::StatusOr<Outcome> RunPlan(const Options& options, const Plan& plan,
                                 int self) {
+  const std::vector<int> incoming = FindPorts(plan, self).incoming;
+  if (!options.output.empty()) {
+    RETURN_IF_ERROR(CheckSliceFiles(options.output, plan, incoming));
+  }
   std::vector<Bytes> slices(plan.tasks.size());
   std::vector<std::span<const std::byte>> sources(plan.tasks.size());
   for (const int task : FindPorts(plan, self).outgoing) {
@@ -89,7 +85,7 @@ absl::StatusOr<Outcome> RunPlan(const Options& options, const Plan& plan,
   std::vector<Bytes> received(plan.tasks.size());
   Outcome outcome = RunRank(plan, self, sources, received, *transport);
   if (outcome.status.ok() && !options.output.empty()) {
-    outcome.status = WriteAll(plan, self, options.output, received);
+    outcome.status = WriteSlices(options.output, plan, incoming, received);
   }
   return outcome;
 }

@@ -1,8 +1,14 @@
 #include "worker/comm/executor/slices.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
@@ -25,6 +31,57 @@ absl::StatusOr<std::string> MakeSlicePath(const std::string& folder,
   return absl::StrCat(folder, "/", task.id);
 }
 
+// A device or a pipe is written to as it is.
+bool IsSpecial(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) &&
+         !std::filesystem::is_regular_file(status);
+}
+
+absl::Status WriteTo(const std::string& path, const Task& task,
+                     std::span<const std::byte> bytes) {
+  const absl::Status status = base::WriteFile(
+      path, std::string_view(reinterpret_cast<const char*>(bytes.data()),
+                             bytes.size()));
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat("task ", task.id, ": ", status.message()));
+}
+
+absl::Status StageSlices(const std::string& folder, const std::string& staging,
+                         const Plan& plan, std::span<const int> tasks,
+                         std::span<const std::vector<std::byte>> slices) {
+  for (const int index : tasks) {
+    const Task& task = plan.tasks[index];
+    ASSIGN_OR_RETURN(const std::string path, MakeSlicePath(folder, task));
+    if (IsSpecial(path)) continue;
+    RETURN_IF_ERROR(
+        WriteTo(absl::StrCat(staging, "/", index), task, slices[index]));
+  }
+  return {};
+}
+
+absl::Status PublishSlices(const std::string& folder,
+                           const std::string& staging, const Plan& plan,
+                           std::span<const int> tasks,
+                           std::span<const std::vector<std::byte>> slices) {
+  for (const int index : tasks) {
+    const Task& task = plan.tasks[index];
+    ASSIGN_OR_RETURN(const std::string path, MakeSlicePath(folder, task));
+    if (IsSpecial(path)) {
+      RETURN_IF_ERROR(WriteTo(path, task, slices[index]));
+      continue;
+    }
+    const std::string staged = absl::StrCat(staging, "/", index);
+    if (std::rename(staged.c_str(), path.c_str()) != 0) {
+      return absl::ErrnoToStatus(
+          errno, absl::StrCat("task ", task.id, ": cannot write ", path));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::byte>> ReadSlice(const std::string& folder,
@@ -39,12 +96,37 @@ absl::StatusOr<std::vector<std::byte>> ReadSlice(const std::string& folder,
   return bytes;
 }
 
-absl::Status WriteSlice(const std::string& folder, const Task& task,
-                        std::span<const std::byte> bytes) {
-  ASSIGN_OR_RETURN(const std::string path, MakeSlicePath(folder, task));
-  return base::WriteFile(
-      path, std::string_view(reinterpret_cast<const char*>(bytes.data()),
-                             bytes.size()));
+absl::Status CheckSliceFiles(const std::string& folder, const Plan& plan,
+                             std::span<const int> tasks) {
+  for (const int task : tasks) {
+    ASSIGN_OR_RETURN(const std::string path,
+                     MakeSlicePath(folder, plan.tasks[task]));
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("task ", plan.tasks[task].id, ": ", path,
+                       " is a folder; move it or give another --output"));
+    }
+  }
+  return {};
+}
+
+absl::Status WriteSlices(const std::string& folder, const Plan& plan,
+                         std::span<const int> tasks,
+                         std::span<const std::vector<std::byte>> slices) {
+  if (tasks.empty()) return {};
+  RETURN_IF_ERROR(CheckSliceFiles(folder, plan, tasks));
+  std::string staging = absl::StrCat(folder, "/.slices-XXXXXX");
+  if (mkdtemp(staging.data()) == nullptr) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write in ", folder));
+  }
+  absl::Status status = StageSlices(folder, staging, plan, tasks, slices);
+  if (status.ok()) {
+    status = PublishSlices(folder, staging, plan, tasks, slices);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(staging, ignored);
+  return status;
 }
 
 absl::StatusOr<std::vector<std::byte>> MakeSlice(uint64_t seed,
