@@ -165,5 +165,35 @@ TEST(AnytimeTest, StoppedBeforeTheLeastMemoryItDoesNotSayThatNothingFits) {
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kResourceExhausted);
 }
 
+// Four nodes that must all differ in one of three configurations: no plan, and
+// no pair that shows it.
+TEST(AnytimeTest, AStopIsHeardWithoutAPlanToo) {
+  PlanProblem problem;
+  problem.types = {{"node",
+                    {{Picoseconds(1), 0, 0, 0},
+                     {Picoseconds(1), 0, 0, 0},
+                     {Picoseconds(1), 0, 0, 0}}}};
+  problem.tables = {{3, 3, {}}};
+  problem.tables[0].entries.assign(9, Picoseconds(0));
+  for (const int same : {0, 4, 8}) problem.tables[0].entries[same].reset();
+  for (int b = 0; b < 4; ++b) {
+    problem.nodes.push_back({.type = 0});
+    for (int a = 0; a < b; ++a) problem.edges.push_back({a, b, 0});
+  }
+  // Time alone leaves the search as it is: without a plan it owes a proof.
+  const auto late =
+      Solve(problem,
+            {.deadline = {.at = std::chrono::steady_clock::time_point::min()}});
+  ASSERT_TRUE(late.ok()) << late.status();
+  EXPECT_FALSE(late->plan.has_value());
+  std::stop_source source;
+  source.request_stop();
+  const auto stopped =
+      Solve(problem, {.deadline = {.stop = source.get_token()}});
+  EXPECT_EQ(stopped.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(stopped.status().message().find("was stopped"), std::string::npos)
+      << stopped.status();
+}
+
 }  // namespace
 }  // namespace meshwright::search

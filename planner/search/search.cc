@@ -86,9 +86,7 @@ class Solver {
       return answer;
     }
     if (fastest.cost >= kNever) {
-      return absl::ResourceExhaustedError(
-          "the pairs that tables forbid leave no plan that the search found, "
-          "and too many to rule all out; allow more pairs");
+      return MakeNoPlanFoundError();
     }
     if (fastest.bound < fastest.cost) answer.solver = "labels";
     answer.lower_bound = Picoseconds(fastest.bound);
@@ -101,6 +99,18 @@ class Solver {
   }
 
  private:
+  // Neither a plan nor a proof that there is none.
+  absl::Status MakeNoPlanFoundError() const {
+    if (deadline_.stop.stop_requested()) {
+      return absl::ResourceExhaustedError(
+          "the search was stopped before it found a plan without the pairs "
+          "that tables forbid; start it again");
+    }
+    return absl::ResourceExhaustedError(
+        "the pairs that tables forbid leave no plan that the search found, "
+        "and too many to rule all out; allow more pairs");
+  }
+
   // Sums are held at kMaxBytes, so what meets it may be more.
   bool Fits(const std::vector<int>& slots, int64_t limit) const {
     const int64_t peak = ComputeFootprint(graph_, slots).peak();
@@ -113,6 +123,9 @@ class Solver {
                      Answer& answer) {
     MinMemory smallest =
         FindMinMemory(graph_, components_, limit, work_, deadline_);
+    if (smallest.slots.empty() && !smallest.is_exact) {
+      return MakeNoPlanFoundError();
+    }
     if (smallest.slots.empty()) {
       return absl::OutOfRangeError(
           "every plan needs more bytes than can be added up; give smaller "

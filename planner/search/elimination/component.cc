@@ -25,14 +25,17 @@ class ComponentSearch {
  public:
   ComponentSearch(const Graph& graph, const WorkBudget& work,
                   const base::Deadline& deadline)
-      : graph_(graph), given_(deadline), work_(work) {}
+      : graph_(graph),
+        given_(deadline),
+        without_plan_{.stop = deadline.stop},
+        work_(work) {}
 
   ComponentResult Run(const Component& component, const Costs& costs,
                       RunMatrices& matrices) {
     GreedyPlan greedy = Greedy(graph_, component, costs, matrices);
     result_.cost = greedy.cost;
     configs_ = std::move(greedy.configs);
-    if (IsOver()) return result_;
+    if (result_.cost < kNever && IsOver()) return result_;
     model_ = Restrict(ComponentModel(graph_, component.variables,
                                      component.joins, costs, matrices),
                       {});
@@ -51,9 +54,9 @@ class ComponentSearch {
   const std::vector<int>& configs() const { return configs_; }
 
  private:
-  // It never passes as long as there is no plan.
+  // As long as there is no plan, only a stop ends the search.
   const base::Deadline& deadline() const {
-    return result_.cost < kNever ? given_ : none_;
+    return result_.cost < kNever ? given_ : without_plan_;
   }
 
   bool IsProved() const { return result_.bound >= result_.cost; }
@@ -140,7 +143,7 @@ class ComponentSearch {
   const Graph& graph_;
   ComponentResult result_;
   const base::Deadline& given_;
-  const base::Deadline none_;
+  const base::Deadline without_plan_;
   Model model_;
   const WorkBudget& work_;
   Order order_;
