@@ -35,18 +35,19 @@ class Tracer {
     RETURN_IF_ERROR(FindMinBytes());
     if (Size() < points_ &&
         front_.points.front().plan.peak_bytes > min_bytes_) {
-      RETURN_IF_ERROR(Search(min_bytes_).status());
+      RETURN_IF_ERROR(SearchFurther(min_bytes_));
     }
     for (int64_t search = kSearchesPerPoint * points_;
-         search > 0 && Size() < points_ && !options_.deadline.HasPassed();
+         search > 0 && Size() < points_ && !is_unknown_ &&
+         !options_.deadline.HasPassed();
          --search) {
       const std::optional<size_t> widest = Widest();
       if (!widest.has_value()) break;
-      RETURN_IF_ERROR(Search(LimitAfter(*widest)).status());
+      RETURN_IF_ERROR(SearchFurther(LimitAfter(*widest)));
     }
     RETURN_IF_ERROR(LowerPoints());
     front_.is_complete = front_.points.front().plan.peak_bytes == min_bytes_ &&
-                         !Widest().has_value() && IsExact();
+                         !Widest().has_value() && IsExact() && !is_unknown_;
     return std::move(front_);
   }
 
@@ -89,6 +90,14 @@ class Tracer {
     }
     Add(std::move(answer), limit);
     return true;
+  }
+
+  // A search without an answer leaves the points that are known.
+  absl::Status SearchFurther(int64_t limit) {
+    const absl::Status status = Search(limit).status();
+    if (!absl::IsResourceExhausted(status)) return status;
+    is_unknown_ = true;
+    return {};
   }
 
   // Keeps points that none beats, and what is known about limits between.
@@ -134,7 +143,12 @@ class Tracer {
            limit > slower && searches > 0 && !options_.deadline.HasPassed();
            --searches) {
         problem_.memory_limit_bytes = limit;
-        ASSIGN_OR_RETURN(Answer answer, Solve(problem_, options_));
+        absl::StatusOr<Answer> solved = Solve(problem_, options_);
+        if (absl::IsResourceExhausted(solved.status())) {
+          is_unknown_ = true;
+          return {};
+        }
+        ASSIGN_OR_RETURN(Answer answer, std::move(solved));
         if (answer.plan.has_value() && answer.plan->time == point.plan.time) {
           point.plan = *std::move(answer.plan);
           limit = slower + (point.plan.peak_bytes - slower) / 2;
@@ -183,6 +197,7 @@ class Tracer {
   const Options& options_;
   MemoryFront front_;
   int64_t min_bytes_ = 0;
+  bool is_unknown_ = false;  // of a limit, whether a plan is within it
 };
 
 }  // namespace

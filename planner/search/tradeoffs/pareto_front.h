@@ -13,8 +13,9 @@
 //             bytes
 //
 // In → Out: a valid problem, points → points of rising memory; fewer when there
-// are fewer, or when the deadline came.
-// Errors: kInvalidArgument for a number of points out of range; those of Solve.
+// are fewer, when the deadline came, or when a later search had no answer.
+// Errors: kInvalidArgument for a number of points out of range; those of Solve
+// for the fastest plan.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_TRADEOFFS_PARETO_FRONT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_TRADEOFFS_PARETO_FRONT_H_
 
