@@ -30,7 +30,7 @@ class OrderSearch {
     Raise(std::max(ComputeReceiverBound(instance_),
                    ComputeSenderBound(instance_)));
     const std::vector<int> senders =
-        BalanceSenders(instance_, found_.lower_bound);
+        BalanceSenders(instance_, found_.lower_bound, deadline_);
     Offer(OrderFullestFirst(instance_, senders), "fullest-first");
     if (Done()) return std::move(found_);
     clique_ = FindHeaviestClique(instance_, kCliqueNodes, deadline_);

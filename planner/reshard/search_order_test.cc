@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
 #include "planner/reshard/bounds/balance_bound.h"
 #include "planner/reshard/bounds/bounds.h"
 #include "planner/reshard/bounds/clique.h"
@@ -188,7 +193,7 @@ TEST(PaperSolversTest, AreSchedulesAndNeverBetter) {
          {ScheduleNaively(instance), ScheduleByLoad(instance),
           SearchDepthFirst(instance, 20'000, {}).order,
           ScheduleRandomly(instance, 1, kRandomizedDraws, {}),
-          OrderFullestFirst(instance, BalanceSenders(instance, 0))}) {
+          OrderFullestFirst(instance, BalanceSenders(instance, 0, {}))}) {
       ASSERT_TRUE(IsWhole(instance, order));
       EXPECT_LE(found.makespan, ComputeMakespan(instance, order));
       EXPECT_LE(found.lower_bound, ComputeMakespan(instance, order));
@@ -234,6 +239,27 @@ TEST(SearchOrderTest, StoppedAtOnceStillAnswers) {
   const Found found = SearchOrder(instance, 7, {.stop = stop.get_token()});
   EXPECT_TRUE(IsWhole(instance, found.order));
   EXPECT_LE(found.lower_bound, found.makespan);
+}
+
+// An odd number of equal tasks that two senders hold: no swap helps, and there
+// are 2.5 billion of them.
+TEST(BalanceSendersTest, EndsWhereManySwapsHelpNothing) {
+  ReshardProblem problem{.bandwidth_bytes_per_s = 1};
+  for (const char* name : {"s0", "s1", "d0"}) {
+    problem.hosts.push_back({.name = name});
+  }
+  for (int i = 0; i < 99'999; ++i) {
+    problem.tasks.push_back({std::to_string(i), 10, {0, 1}, {2}});
+  }
+  const Instance instance = MakeInstance(problem);
+  base::Deadline past;
+  past.at = std::chrono::steady_clock::time_point::min();
+  for (const base::Deadline& deadline : {past, base::Deadline()}) {
+    const std::vector<int> choices = BalanceSenders(instance, 0, deadline);
+    ASSERT_EQ(choices.size(), 99'999);
+    const auto first = std::count(choices.begin(), choices.end(), 0);
+    EXPECT_TRUE(first == 49'999 || first == 50'000) << first;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "planner/reshard/heuristics/balance_senders.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 
@@ -9,10 +10,14 @@
 namespace meshwright::reshard {
 namespace {
 
+// Some hundred milliseconds.
+constexpr int64_t kMaxTries = 100'000'000;
+
 class Balance {
  public:
-  explicit Balance(const Instance& instance)
+  Balance(const Instance& instance, const base::Deadline& deadline)
       : instance_(instance),
+        deadline_(deadline),
         choice_(instance.size(), 0),
         load_(instance.outs(), 0),
         jobs_(instance.outs()) {
@@ -25,7 +30,7 @@ class Balance {
   }
 
   // One step that leaves every port it touches below the fullest. Each lowers
-  // the sorted loads, so steps end.
+  // the sorted loads, so steps end. False: there is none, or no time for it.
   bool Relieve(Ticks bound) {
     const std::optional<int> fullest = Fullest();
     if (!fullest.has_value()) return false;  // no ports
@@ -37,6 +42,7 @@ class Balance {
       for (int c = 0; c < static_cast<int>(choices.size()); ++c) {
         const int other = choices[c].out;
         if (other == full) continue;
+        if (!MayTry()) return false;
         if (PerLink(other, load_[other] + choices[c].ticks) < max_load) {
           Move(job, c);
           return true;
@@ -50,6 +56,13 @@ class Balance {
   std::vector<int> Take() { return std::move(choice_); }
 
  private:
+  // Looks at the clock now and then. Once false, it stays so.
+  bool MayTry() {
+    ++tries_;
+    if (tries_ % 1024 == 0 && deadline_.HasPassed()) tries_ = kMaxTries;
+    return tries_ < kMaxTries;
+  }
+
   Ticks PerLink(int port, Ticks load) const {
     const int links = instance_.out_links[port];
     return (load + links - 1) / links;
@@ -73,6 +86,7 @@ class Balance {
     for (const int back : jobs_[other]) {
       const auto& choices = instance_.jobs[back].choices;
       for (int b = 0; b < static_cast<int>(choices.size()); ++b) {
+        if (!MayTry()) return false;
         if (choices[b].out != full) continue;
         if (choices[b].ticks < gone &&
             PerLink(full, load_[full] - gone + choices[b].ticks) < max_load &&
@@ -100,6 +114,8 @@ class Balance {
   }
 
   const Instance& instance_;
+  const base::Deadline& deadline_;
+  int64_t tries_ = 0;
   std::vector<int> choice_;
   std::vector<Ticks> load_;
   std::vector<std::vector<int>> jobs_;  // per out port
@@ -107,8 +123,9 @@ class Balance {
 
 }  // namespace
 
-std::vector<int> BalanceSenders(const Instance& instance, Ticks bound) {
-  Balance balance(instance);
+std::vector<int> BalanceSenders(const Instance& instance, Ticks bound,
+                                const base::Deadline& deadline) {
+  Balance balance(instance, deadline);
   for (int step = 0; step < 4 * instance.size(); ++step) {
     if (!balance.Relieve(bound)) break;
   }
