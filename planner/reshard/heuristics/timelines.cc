@@ -1,6 +1,7 @@
 #include "planner/reshard/heuristics/timelines.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace meshwright::reshard {
 
@@ -59,11 +60,24 @@ void Timelines::Occupy(int port, Ticks start, Ticks ticks) {
   for (int i = first_[port]; i < first_[port + 1]; ++i) {
     Line& line = lines_[i];
     if (Gap(line, start, ticks) != start) continue;
-    const auto at = std::lower_bound(
-        line.begin(), line.end(), start,
-        [](const Busy& busy, Ticks time) { return busy.start < time; });
-    line.insert(at, {start, start + ticks});
+    Add(line, {start, start + ticks});
     return;
+  }
+}
+
+// Intervals that touch become one, so that a dense line stays short.
+void Timelines::Add(Line& line, const Busy& busy) {
+  const auto after = std::lower_bound(
+      line.begin(), line.end(), busy.start,
+      [](const Busy& there, Ticks time) { return there.start < time; });
+  const bool joins_after = after != line.end() && after->start == busy.end;
+  if (after != line.begin() && std::prev(after)->end == busy.start) {
+    std::prev(after)->end = joins_after ? after->end : busy.end;
+    if (joins_after) line.erase(after);
+  } else if (joins_after) {
+    after->start = busy.start;
+  } else {
+    line.insert(after, busy);
   }
 }
 

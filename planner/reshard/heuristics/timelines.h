@@ -35,6 +35,7 @@ class Timelines {
 
   static Ticks Gap(const Line& line, Ticks from, Ticks ticks);
   Ticks PortGap(int port, Ticks from, Ticks ticks) const;
+  static void Add(Line& line, const Busy& busy);
   void Occupy(int port, Ticks start, Ticks ticks);
 
   const int outs_;
