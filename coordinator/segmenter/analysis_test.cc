@@ -5,11 +5,15 @@
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/ir/load/load.h"
+#include "coordinator/segmenter/testing/check_analysis.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 
 namespace meshwright::segmenter {
@@ -205,6 +209,81 @@ TEST(AnalysisTest, AConstraintInsideALayerCutsNothing) {
   ASSERT_EQ(with.graphs.size(), without.graphs.size());
   for (size_t s = 0; s < with.graphs.size(); ++s) {
     EXPECT_EQ(with.graphs[s].fingerprint, without.graphs[s].fingerprint);
+  }
+}
+
+// The step of ScaledFeaturesText(3), whose updates one conditional makes or
+// leaves out.
+std::string StepWithOneUpdateOfAll() {
+  const std::pair<const char*, const char*> weights[] = {
+      {"taps", "f32[1,1,32]"}, {"a0", "f32[32,64]"}, {"b0", "f32[64,32]"},
+      {"a1", "f32[32,64]"},    {"b1", "f32[64,32]"}, {"a2", "f32[32,64]"},
+      {"b2", "f32[64,32]"}};
+  constexpr int kCount = 7;
+  std::string text = ScaledFeaturesText(3);
+  std::vector<std::string> types, old, gradients, updated;
+  std::string taken, subtracted, elements;
+  for (int i = 0; i < kCount; ++i) {
+    const auto& [name, type] = weights[i];
+    types.push_back(type);
+    old.push_back(absl::StrCat("old", i));
+    gradients.push_back(absl::StrCat("d_", name));
+    updated.push_back(absl::StrCat("updated", i));
+    absl::StrAppend(&taken, "  old", i, " = ", type,
+                    " get-tuple-element(all), index=", i, "\n");
+    absl::StrAppend(&subtracted, "  change", i, " = ", type,
+                    " get-tuple-element(all), index=", kCount + i,
+                    "\n  updated", i, " = ", type, " subtract(old", i,
+                    ", change", i, ")\n");
+    const std::string update = absl::StrCat("new_", name, " = ", type);
+    absl::StrAppend(&elements, "  ", update,
+                    " get-tuple-element(chosen), index=", i, "\n");
+    text = absl::StrReplaceAll(
+        text,
+        {{absl::StrCat("  ", update, " subtract(", name, ", d_", name, ")\n"),
+          ""}});
+  }
+  const std::string results =
+      absl::StrCat("(", absl::StrJoin(types, ", "), ")");
+  const std::string both = absl::StrCat("(", absl::StrJoin(types, ", "), ", ",
+                                        absl::StrJoin(types, ", "), ")");
+  const auto branch = [&](const std::string& name, const std::string& made,
+                          const std::vector<std::string>& returned) {
+    return absl::StrCat(name, " {\n  all = ", both, " parameter(0)\n", taken,
+                        made, "  ROOT out = ", results, " tuple(",
+                        absl::StrJoin(returned, ", "), ")\n}\n");
+  };
+  return absl::StrReplaceAll(
+      text,
+      {{"ENTRY main {", absl::StrCat(branch("apply", subtracted, updated),
+                                     branch("skip", "", old), "ENTRY main {")},
+       {"  ROOT out = (",
+        absl::StrCat("  finite = pred[] compare(loss, loss), direction=EQ\n",
+                     "  all = ", both, " tuple(taps, a0, b0, a1, b1, a2, b2, ",
+                     absl::StrJoin(gradients, ", "), ")\n  chosen = ", results,
+                     " conditional(finite, all, all), "
+                     "true_computation=apply, false_computation=skip\n",
+                     elements, "  ROOT out = (")}});
+}
+
+// As optax.apply_if_finite does.
+TEST(AnalysisTest, ATupleOfAllUpdatesCrossesNoBoundary) {
+  auto module = ir::LoadModule(StepWithOneUpdateOfAll());
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto analysis = Analyze(*std::move(module), {1, 2});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  EXPECT_TRUE(CheckAnalysis(*analysis).ok()) << CheckAnalysis(*analysis);
+  EXPECT_GT(analysis->graphs.size(), 2u);
+  for (const SegmentGraph& graph : analysis->graphs) {
+    const auto origin = [&](int value) {
+      return analysis->module.at(graph.values[value].origin);
+    };
+    for (int i = 0; i < graph.input_count; ++i) {
+      EXPECT_FALSE(origin(i).shape.is_tuple()) << origin(i).name();
+    }
+    for (const int output : graph.outputs) {
+      EXPECT_FALSE(origin(output).shape.is_tuple()) << origin(output).name();
+    }
   }
 }
 

@@ -37,6 +37,10 @@ void PlaceGradients(const GradientFlow& flow, Placement& at);
 // segments meet in a segment of their own.
 void PlaceUpdates(const GradientFlow& flow, Placement& at);
 
+// No program hands on a tuple: what reads the result of an operation with
+// several is in its segment, and a tuple of arguments in its reader's.
+void GatherTuples(Placement& at);
+
 // A loop without contractions goes as a whole where its first part went.
 void GatherSmallLoops(Placement& at);
 

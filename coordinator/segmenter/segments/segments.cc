@@ -123,6 +123,7 @@ SegmentPlan PlaceSegments(const StepView& step, std::vector<Segment> cover) {
   const GradientFlow flow = FindGradientFlow(at);
   PlaceGradients(flow, at);
   PlaceUpdates(flow, at);
+  GatherTuples(at);
   GatherSmallLoops(at);
   return std::move(at.plan);
 }
