@@ -91,7 +91,7 @@ void DropOrigins(hlo::HloModuleProto& proto) {
 }
 
 // `proto` lives in `arena`.
-absl::StatusOr<Module> Build(const hlo::HloModuleProto& proto,
+absl::StatusOr<Module> Build(hlo::HloModuleProto& proto,
                              std::shared_ptr<google::protobuf::Arena> arena) {
   RETURN_IF_ERROR(RefuseManualSharding(proto));
   ASSIGN_OR_RETURN(const ResolvedModule resolved, Resolve(proto));
@@ -100,6 +100,7 @@ absl::StatusOr<Module> Build(const hlo::HloModuleProto& proto,
   for (const ValueId id : module.ids()) {
     RETURN_IF_ERROR(VerifyShape(module, id));
   }
+  ReplaceKeptConstraints(proto, module);
   module.host_calls = ListHostCalls(module);
   Tidy(module);
   RETURN_IF_ERROR(RefuseHostCalls(module));

@@ -1,8 +1,10 @@
 #include "coordinator/ir/load/outside_calls.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -23,6 +25,17 @@ constexpr std::string_view kConstraints[] = {
 bool IsOneOf(std::string_view target, std::span<const std::string_view> names) {
   return !target.empty() &&
          std::find(names.begin(), names.end(), target) != names.end();
+}
+
+// Keeps name, id, shape and operand.
+void MakeCopy(hlo::HloInstructionProto& it) {
+  hlo::HloInstructionProto copy;
+  copy.set_opcode("copy");
+  copy.set_name(it.name());
+  copy.set_id(it.id());
+  *copy.mutable_shape() = it.shape();
+  *copy.mutable_operand_ids() = it.operand_ids();
+  it = copy;
 }
 
 // "xla_ffi_python_cpu_callback", and its kin of other platforms and versions.
@@ -55,6 +68,26 @@ bool IsShardingConstraint(const hlo::HloInstructionProto& it,
   }
   const auto shape = ShapeFromProto(it.shape());
   return shape.ok() && *shape == operand;
+}
+
+void ReplaceKeptConstraints(hlo::HloModuleProto& proto, Module& module) {
+  for (hlo::HloComputationProto& computation : *proto.mutable_computations()) {
+    if (!module.computations.contains(computation.id())) continue;
+    std::unordered_map<int64_t, const hlo::HloInstructionProto*> by_id;
+    for (hlo::HloInstructionProto& it : *computation.mutable_instructions()) {
+      by_id[it.id()] = &it;
+      if (it.operand_ids_size() != 1 ||
+          !IsOneOf(it.custom_call_target(), kConstraints)) {
+        continue;
+      }
+      const auto operand = by_id.find(it.operand_ids(0));
+      if (operand == by_id.end()) continue;
+      const auto shape = ShapeFromProto(operand->second->shape());
+      if (!shape.ok() || !IsShardingConstraint(it, *shape)) continue;
+      module.constraints.push_back(it.name());
+      MakeCopy(it);
+    }
+  }
 }
 
 std::vector<std::string> ListHostCalls(const Module& module) {

@@ -28,6 +28,11 @@ absl::Status RefuseManualSharding(const hlo::HloModuleProto& proto);
 bool IsShardingConstraint(const hlo::HloInstructionProto& it,
                           const Shape& operand);
 
+// The same in the computations that `module` keeps (branches): copies take the
+// place of constraints, which `module` then names. `proto` is what it was
+// flattened from.
+void ReplaceKeptConstraints(hlo::HloModuleProto& proto, Module& module);
+
 // The names of the instructions that call the host.
 std::vector<std::string> ListHostCalls(const Module& module);
 

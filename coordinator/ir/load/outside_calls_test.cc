@@ -11,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 // `lines` stand between x and the output y, which is the sum of x and `last`.
 absl::StatusOr<Module> Load(const std::string& lines, const std::string& last) {
@@ -111,6 +112,44 @@ ENTRY main {
   for (const ValueId id : module->ids()) {
     EXPECT_NE(module->at(id).opcode, Opcode::kCustomCall);
   }
+}
+
+// `lines` stand in the branch that is taken, and `last` is its result.
+absl::StatusOr<Module> LoadBranch(const std::string& lines,
+                                  const std::string& last) {
+  return LoadModule(
+      absl::StrCat("HloModule step\nonly {\n"
+                   "  p = f32[8] parameter(0)\n",
+                   lines, "  ROOT r = f32[8] tanh(", last, ")\n}\n", R"(
+other {
+  ROOT p = f32[8] parameter(0)
+}
+ENTRY main {
+  x = f32[8] parameter(0)
+  choice = pred[] parameter(1)
+  ROOT y = f32[8] conditional(choice, x, x), true_computation=only, false_computation=other
+}
+)"));
+}
+
+// All that the branches hold.
+std::vector<std::string> ListKeptOpcodes(const Module& module) {
+  std::vector<std::string> opcodes;
+  for (const auto& [id, computation] : module.computations) {
+    for (const hlo::HloInstructionProto& it : computation->instructions()) {
+      opcodes.push_back(it.opcode());
+    }
+  }
+  return opcodes;
+}
+
+TEST(OutsideCallsTest, AConstraintInABranchIsACopyAndIsNamed) {
+  const auto module = LoadBranch(
+      "  z = f32[8] custom-call(p), custom_call_target=\"Sharding\"\n", "z");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(module->constraints, ElementsAre("z"));
+  EXPECT_THAT(ListKeptOpcodes(*module),
+              UnorderedElementsAre("parameter", "copy", "tanh", "parameter"));
 }
 
 TEST(OutsideCallsTest, OtherCustomCallsStay) {
