@@ -102,6 +102,7 @@ absl::StatusOr<Module> Build(hlo::HloModuleProto& proto,
   }
   ReplaceKeptConstraints(proto, module);
   module.host_calls = ListHostCalls(module);
+  LeaveOutKeptHostCalls(proto, module);
   Tidy(module);
   RETURN_IF_ERROR(RefuseHostCalls(module));
   RETURN_IF_ERROR(ReadAliases(proto, module));

@@ -33,10 +33,15 @@ bool IsShardingConstraint(const hlo::HloInstructionProto& it,
 // flattened from.
 void ReplaceKeptConstraints(hlo::HloModuleProto& proto, Module& module);
 
+// In those computations, leaves out the host calls that nothing reads, and
+// names them in `module`, which keeps their messages alive.
+void LeaveOutKeptHostCalls(hlo::HloModuleProto& proto, Module& module);
+
 // The names of the instructions that call the host.
 std::vector<std::string> ListHostCalls(const Module& module);
 
-// An error for a module that still has one when it is tidied.
+// An error for a module that still has one when it is tidied, itself or in a
+// computation that one of its instructions calls.
 absl::Status RefuseHostCalls(const Module& module);
 
 }  // namespace meshwright::ir

@@ -152,6 +152,24 @@ TEST(OutsideCallsTest, AConstraintInABranchIsACopyAndIsNamed) {
               UnorderedElementsAre("parameter", "copy", "tanh", "parameter"));
 }
 
+constexpr const char* kPrint =
+    "f32[8] custom-call(p), "
+    "custom_call_target=\"xla_ffi_python_cpu_callback\"\n";
+
+TEST(OutsideCallsTest, ACallbackInABranchIsLeftOutWhereNothingReadsIt) {
+  const auto module = LoadBranch(absl::StrCat("  print = ", kPrint), "p");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(module->host_calls, ElementsAre("print"));
+  EXPECT_THAT(ListKeptOpcodes(*module),
+              UnorderedElementsAre("parameter", "tanh", "parameter"));
+}
+
+TEST(OutsideCallsTest, ACallbackInABranchWhoseResultIsReadIsRefused) {
+  const auto module = LoadBranch(absl::StrCat("  host = ", kPrint), "host");
+  EXPECT_THAT(std::string(module.status().message()),
+              HasSubstr("\"host\" gives the result of a host callback"));
+}
+
 TEST(OutsideCallsTest, OtherCustomCallsStay) {
   for (const char* const before : {"custom_call_target=\"theirs\"",
                                    // Of another shape it is no constraint.
