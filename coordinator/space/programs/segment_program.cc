@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -81,15 +82,8 @@ class SegmentWriter : segmenter::SegmentView {
     for (const GroupLink& link : HandedOn()) {
       outputs.push_back(*recomputed_[link.exit]);
     }
-    std::vector<ir::Alias> aliases;
-    for (const auto& [entered, left] : Updates()) {
-      const auto found = output_number.find(left);
-      const std::optional<int> parameter = parameter_number_[entered];
-      if (found == output_number.end() || !parameter.has_value()) continue;
-      aliases.push_back({found->second, *parameter});
-    }
-    program_.set_hlo_module(
-        writer_.Finish(outputs, aliases).SerializeAsString());
+    program_.set_hlo_module(writer_.Finish(outputs, ListAliases(output_number))
+                                .SerializeAsString());
     program_.set_num_partitions(static_cast<int>(CountDevices(mesh_)));
     return std::move(program_);
   }
@@ -258,6 +252,27 @@ class SegmentWriter : segmenter::SegmentView {
       updates.push_back({carry, Operands(result->second)[0]});
     }
     return updates;
+  }
+
+  // A value that becomes the state of several arguments takes the place of the
+  // first: an output has one alias at most, and so has a parameter.
+  std::vector<ir::Alias> ListAliases(
+      const std::map<int, int>& output_number) const {
+    std::vector<ir::Alias> aliases;
+    std::set<int> outputs;
+    std::set<int> parameters;
+    for (const auto& [entered, left] : Updates()) {
+      const auto found = output_number.find(left);
+      const std::optional<int> parameter = parameter_number_[entered];
+      if (found == output_number.end() || !parameter.has_value() ||
+          outputs.contains(found->second) || parameters.contains(*parameter)) {
+        continue;
+      }
+      outputs.insert(found->second);
+      parameters.insert(*parameter);
+      aliases.push_back({found->second, *parameter});
+    }
+    return aliases;
   }
 
   void WriteInput(int i) {
