@@ -20,10 +20,14 @@ std::vector<char> MarkDonated(const Module& module) {
   return donated;
 }
 
+// Updates of narrow floats are often computed in wider ones.
 bool UpdatesElementwise(const Module& module, ValueId user,
                         const ir::Shape& shape) {
+  const ir::Shape& made = module.at(user).shape;
+  const bool are_floats =
+      ir::IsFloating(made.element_type) && ir::IsFloating(shape.element_type);
   return ir::IsElementwise(module.at(user).opcode) &&
-         module.at(user).shape == shape;
+         (made == shape || (are_floats && made.dims == shape.dims));
 }
 
 // Whether donors reach the outputs that they are paired with.
@@ -137,7 +141,8 @@ std::optional<int> StateSearch::Claim(int number) {
   while (!frontier.empty() && looks_left_ > 0) {
     const ValueId id = frontier.back();
     frontier.pop_back();
-    if (id != argument && output_at_[id].has_value()) {
+    if (id != argument && output_at_[id].has_value() &&
+        module_.at(id).shape == shape) {
       const int output = *output_at_[id];
       output_at_[id] = next_output_[output];
       return output;

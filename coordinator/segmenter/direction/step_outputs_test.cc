@@ -106,6 +106,41 @@ TEST(MatchStateTest, FindsTheUpdateOfWhatIsNotDonated) {
   EXPECT_THAT(Losses(module), ElementsAre(2));
 }
 
+// Weights of bfloat16, an update in float32, and an average of float32 that
+// reads the new weights.
+TEST(MatchStateTest, FindsAnUpdateInAWiderType) {
+  const auto module = ir::LoadModule(R"(
+HloModule step
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY step {
+  w = bf16[16,32] parameter(0)
+  average = f32[16,32] parameter(1)
+  x = bf16[8,16] parameter(2)
+  zero = f32[] constant(0)
+  y = bf16[8,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  wide.y = f32[8,32] convert(y)
+  square = f32[8,32] multiply(wide.y, wide.y)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+  dy = bf16[8,32] add(y, y)
+  dw = bf16[16,32] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  wide.w = f32[16,32] convert(w)
+  wide.dw = f32[16,32] convert(dw)
+  wide.new = f32[16,32] subtract(wide.w, wide.dw)
+  w.new = bf16[16,32] convert(wide.new)
+  apart = f32[16,32] subtract(average, wide.new)
+  average.new = f32[16,32] subtract(average, apart)
+  ROOT out = (f32[16,32], bf16[16,32], f32[]) tuple(average.new, w.new, loss)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(MatchState(*module), ElementsAre(1, 0, std::nullopt));
+}
+
 // x + x w, beside it x + x.
 TEST(MatchStateTest, WhatABatchBecomesIsNoState) {
   const auto module = ir::LoadModule(R"(
