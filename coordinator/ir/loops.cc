@@ -22,21 +22,32 @@ std::optional<int64_t> Integer(const hlo::HloInstructionProto& constant) {
   return std::nullopt;
 }
 
+// The value of a carried element on the next trip.
+ValueId Next(const Module& module, const Loop& loop, int element) {
+  return module.at(*loop.results[element]).operands[0];
+}
+
+// A carry whose element is equal on every trip, as far as the loop is taken in.
+bool IsInvariantCarry(const Module& module, ValueId id) {
+  const Instruction& it = module.at(id);
+  if (it.opcode != Opcode::kCarry) return false;
+  const Loop& loop = module.loops[it.boundary->loop];
+  const int element = it.boundary->element;
+  return element < static_cast<int>(loop.results.size()) &&
+         loop.results[element].has_value() && Next(module, loop, element) == id;
+}
+
 // Through copies and the carries of outer loops, which may hand on a constant.
 std::optional<int64_t> Integer(const Module& module, ValueId id) {
   // Nothing is verified yet.
-  while (module.at(id).opcode == Opcode::kCopy &&
-         !module.at(id).operands.empty()) {
+  while ((module.at(id).opcode == Opcode::kCopy &&
+          !module.at(id).operands.empty()) ||
+         IsInvariantCarry(module, id)) {
     id = module.at(id).operands[0];
   }
   const Instruction& it = module.at(id);
   return it.opcode == Opcode::kConstant ? Integer(it.attributes())
                                         : std::nullopt;
-}
-
-// The value of a carried element on the next trip.
-ValueId Next(const Module& module, const Loop& loop, int element) {
-  return module.at(*loop.results[element]).operands[0];
 }
 
 // One side of the condition's comparison: an element or a constant.
@@ -49,6 +60,7 @@ struct Side {
 
 void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
                 Loop& loop) {
+  loop.tested.clear();
   std::unordered_map<int64_t, const hlo::HloInstructionProto*> by_id;
   for (const hlo::HloInstructionProto& it : condition.instructions()) {
     by_id[it.id()] = &it;

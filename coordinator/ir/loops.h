@@ -15,7 +15,8 @@
 namespace meshwright::ir {
 
 // Fills counter, start, step, trips and tested of `loop`, whose carries and
-// results are all there yet.
+// results are all there yet. A limit that an outer loop carries is found where
+// that one's results are there too.
 void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
                 Loop& loop);
 

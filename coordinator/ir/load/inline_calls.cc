@@ -49,6 +49,10 @@ class Flattener {
     const ResolvedComputation& entry = resolved_.at(resolved_.entry);
     module_.instructions.reserve(entry.message->instructions_size());
     ASSIGN_OR_RETURN(module_.root, Inline(entry, nullptr, 0));
+    for (Loop& loop : module_.loops) {
+      if (loop.counter.has_value()) continue;
+      CountTrips(module_, *resolved_.at(loop.condition).message, loop);
+    }
     for (const ValueId id : module_.ids()) {
       if (module_.at(id).opcode != Opcode::kParameter) continue;
       const size_t number = module_.at(id).attributes().parameter_number();

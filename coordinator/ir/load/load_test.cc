@@ -205,6 +205,58 @@ TEST(LoadModuleTest, TripsOfEveryStrideAreCounted) {
   }
 }
 
+// Four trips of three; the outer loop carries the limit of the inner one.
+TEST(LoadModuleTest, ALimitThatAnOuterLoopCarriesIsFound) {
+  const auto module = LoadModule(R"(HloModule step
+inner_body {
+  p = (s32[], s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  limit = s32[] get-tuple-element(p), index=1
+  x = f32[8] get-tuple-element(p), index=2
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  y = f32[8] tanh(x)
+  ROOT out = (s32[], s32[], f32[8]) tuple(next, limit, y)
+}
+is_before {
+  p = (s32[], s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  limit = s32[] get-tuple-element(p), index=1
+  ROOT less = pred[] compare(i, limit), direction=LT
+}
+outer_body {
+  p = (s32[], s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  limit = s32[] get-tuple-element(p), index=1
+  x = f32[8] get-tuple-element(p), index=2
+  zero = s32[] constant(0)
+  start = (s32[], s32[], f32[8]) tuple(zero, limit, x)
+  loop = (s32[], s32[], f32[8]) while(start), condition=is_before, body=inner_body
+  y = f32[8] get-tuple-element(loop), index=2
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT out = (s32[], s32[], f32[8]) tuple(next, limit, y)
+}
+is_before_four {
+  p = (s32[], s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  four = s32[] constant(4)
+  ROOT less = pred[] compare(i, four), direction=LT
+}
+ENTRY main {
+  x = f32[8] parameter(0)
+  zero = s32[] constant(0)
+  three = s32[] constant(3)
+  start = (s32[], s32[], f32[8]) tuple(zero, three, x)
+  loop = (s32[], s32[], f32[8]) while(start), condition=is_before_four, body=outer_body
+  ROOT y = f32[8] get-tuple-element(loop), index=2
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::vector<int64_t> trips;
+  for (const Loop& loop : module->loops) trips.push_back(loop.trips);
+  EXPECT_THAT(trips, testing::ElementsAre(4, 3));
+}
+
 TEST(LoadModuleTest, RefusesALoopWhoseTupleIsNotWhatItSays) {
   const hlo::HloModuleProto scan = *ParseModule(Sample("scan_tiny"));
   const auto refusal = [&](const auto& change) {
