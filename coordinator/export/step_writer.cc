@@ -408,13 +408,30 @@ class Needed {
   std::vector<ValueId> open_;
 };
 
+// New state is split as its argument is. Any other output that takes an
+// argument's place does so only where the plan splits the two alike.
+std::vector<ir::Alias> ListAliases(const Analysis& analysis,
+                                   const PlannedStep& step) {
+  const ir::Module& module = analysis.module;
+  std::vector<ir::Alias> aliases;
+  for (const ir::Alias& alias : module.aliases) {
+    const ValueId argument = module.parameters[alias.parameter];
+    const ValueId output = module.outputs[alias.output];
+    if (analysis.passes.state_output[alias.parameter] == alias.output ||
+        step.AtBoundary(argument) == step.AtBoundary(output)) {
+      aliases.push_back(alias);
+    }
+  }
+  return aliases;
+}
+
 }  // namespace
 
 std::string WriteStep(const Analysis& analysis, const PlannedStep& step,
                       const OpNames& op_names) {
   const ir::Module& module = analysis.module;
   const StepPart whole = {
-      module.parameters, module.outputs, {}, module.aliases};
+      module.parameters, module.outputs, {}, ListAliases(analysis, step)};
   const std::vector<char> needed = Needed(module, whole).Take();
   return StepWriter(analysis, step, "step", needed, op_names)
       .Write(whole)

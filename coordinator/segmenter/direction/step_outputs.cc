@@ -239,6 +239,71 @@ void MatchKept(const Module& module, std::vector<std::optional<int>>& state,
   }
 }
 
+// Of donated tensors, by parameter number: those that no operation but a
+// contraction leads from to the output that takes their place.
+std::vector<int> ListBehindContractions(
+    const Module& module, const std::vector<std::optional<int>>& state) {
+  std::vector<int> found;
+  StateSearch search(module);
+  for (size_t number = 0; number < state.size(); ++number) {
+    const ir::Shape& shape = module.at(module.parameters[number]).shape;
+    if (state[number].has_value() && !shape.is_tuple() && !shape.is_scalar() &&
+        ir::IsFloating(shape.element_type) &&
+        !search.Claim(static_cast<int>(number)).has_value()) {
+      found.push_back(static_cast<int>(number));
+    }
+  }
+  if (search.is_cut_short() || found.size() > kMaxCounted) return {};
+  std::vector<int> behind;
+  std::vector<uint64_t> reached_by(module.size());
+  for (size_t first = 0; first < found.size(); first += 64) {
+    const size_t count = std::min<size_t>(64, found.size() - first);
+    std::fill(reached_by.begin(), reached_by.end(), 0);
+    for (size_t i = 0; i < count; ++i) {
+      reached_by[module.parameters[found[first + i]]] |= uint64_t{1} << i;
+    }
+    for (const ValueId id : module.ids()) {
+      if (ir::IsContraction(module, id)) continue;
+      for (const ValueId operand : module.at(id).operands) {
+        reached_by[id] |= reached_by[operand];
+      }
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const int number = found[first + i];
+      const uint64_t reached = reached_by[module.outputs[*state[number]]];
+      if ((reached >> i & 1) == 0) behind.push_back(number);
+    }
+  }
+  return behind;
+}
+
+// A donated batch is paired with any output of its shape (a reconstruction,
+// say). That is no new state where it depends on no gradient.
+void DropPredictions(const Module& module,
+                     std::vector<std::optional<int>>& state) {
+  const std::vector<int> donors = ListBehindContractions(module, state);
+  if (donors.empty()) return;
+  std::vector<std::optional<int>> kept = state;
+  std::vector<std::optional<int>> donor(module.outputs.size());
+  for (const int number : donors) {
+    kept[number].reset();
+    donor[*state[number]] = number;
+  }
+  LossFinder finder(module);
+  const std::vector<int> losses = finder.Find(kept);
+  if (finder.is_cut_short()) return;
+  const bool trains =
+      std::any_of(kept.begin(), kept.end(),
+                  [](const auto& output) { return output.has_value(); });
+  const bool has_loss =
+      std::any_of(losses.begin(), losses.end(),
+                  [&](int output) { return !donor[output].has_value(); });
+  if (trains && !has_loss) return;
+  for (const int output : losses) {
+    if (donor[output].has_value()) state[*donor[output]].reset();
+  }
+}
+
 }  // namespace
 
 std::vector<std::optional<int>> MatchState(const Module& module,
@@ -248,6 +313,7 @@ std::vector<std::optional<int>> MatchState(const Module& module,
     for (const ir::Alias& alias : module.aliases) {
       state[alias.parameter] = alias.output;
     }
+    DropPredictions(module, state);
     MatchKept(module, state, cut_short);
     return state;
   }

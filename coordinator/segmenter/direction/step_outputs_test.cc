@@ -171,6 +171,64 @@ ENTRY step {
   EXPECT_THAT(MatchState(*module), ElementsAre(0, std::nullopt, std::nullopt));
 }
 
+// An autoencoder whose batch is donated: its reconstruction takes its place.
+TEST(MatchStateTest, WhatADonatedBatchBecomesIsNoState) {
+  const auto module = ir::LoadModule(R"(
+HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {2}: (1, {}, may-alias) }
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY step {
+  w = f32[16,16] parameter(0)
+  x = f32[8,16] parameter(1)
+  zero = f32[] constant(0)
+  y = f32[8,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  apart = f32[8,16] subtract(y, x)
+  square = f32[8,16] multiply(apart, apart)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+  d = f32[8,16] add(apart, apart)
+  dw = f32[16,16] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  w.new = f32[16,16] subtract(w, dw)
+  ROOT out = (f32[16,16], f32[], f32[8,16]) tuple(w.new, loss, y)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(MatchState(*module), ElementsAre(0, std::nullopt));
+}
+
+// Its target network becomes the new weights on every step.
+TEST(MatchStateTest, WhatIsReplacedByNewWeightsIsState) {
+  const auto module = ir::LoadModule(R"(
+HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY step {
+  w = f32[16,16] parameter(0)
+  target = f32[16,16] parameter(1)
+  x = f32[8,16] parameter(2)
+  zero = f32[] constant(0)
+  y = f32[8,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  aim = f32[8,16] dot(x, target), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  apart = f32[8,16] subtract(y, aim)
+  square = f32[8,16] multiply(apart, apart)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+  d = f32[8,16] add(apart, apart)
+  dw = f32[16,16] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  w.new = f32[16,16] subtract(w, dw)
+  ROOT out = (f32[16,16], f32[16,16], f32[]) tuple(w.new, w.new, loss)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(MatchState(*module), ElementsAre(0, 1, std::nullopt));
+}
+
 // So many contractions read x that every pair of them is too many.
 TEST(FindLossesTest, TheBoundOfTheSearchIsSaid) {
   const auto read_by = [](int readers) {
