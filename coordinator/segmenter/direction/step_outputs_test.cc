@@ -13,8 +13,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// A step over w, head and batch x; `rest` ends with the root.
-ir::Module Step(const std::string& aliases, const std::string& rest) {
+// A step of those lines, which end with the root.
+ir::Module StepOf(const std::string& aliases, const std::string& lines) {
   const auto module = ir::LoadModule(absl::StrCat("HloModule step", aliases, R"(
 sum {
   a = f32[] parameter(0)
@@ -23,16 +23,23 @@ sum {
 }
 
 ENTRY step {
+  zero = f32[] constant(0)
+)",
+                                                  lines, "}\n"));
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *module;
+}
+
+// A step over w, head and batch x; `rest` ends with the root.
+ir::Module Step(const std::string& aliases, const std::string& rest) {
+  return StepOf(aliases, absl::StrCat(R"(
   w = f32[16,32] parameter(0)
   head = f32[32,8] parameter(1)
   x = f32[8,16] parameter(2)
-  zero = f32[] constant(0)
   h = f32[8,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   y = f32[8,8] dot(h, head), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 )",
-                                                  rest, "}\n"));
-  EXPECT_TRUE(module.ok()) << module.status();
-  return *module;
+                                      rest));
 }
 
 constexpr const char* kDonated =
@@ -109,19 +116,10 @@ TEST(MatchStateTest, FindsTheUpdateOfWhatIsNotDonated) {
 // Weights of bfloat16, an update in float32, and an average of float32 that
 // reads the new weights.
 TEST(MatchStateTest, FindsAnUpdateInAWiderType) {
-  const auto module = ir::LoadModule(R"(
-HloModule step
-sum {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b)
-}
-
-ENTRY step {
+  const ir::Module module = StepOf("", R"(
   w = bf16[16,32] parameter(0)
   average = f32[16,32] parameter(1)
   x = bf16[8,16] parameter(2)
-  zero = f32[] constant(0)
   y = bf16[8,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   wide.y = f32[8,32] convert(y)
   square = f32[8,32] multiply(wide.y, wide.y)
@@ -135,27 +133,17 @@ ENTRY step {
   apart = f32[16,32] subtract(average, wide.new)
   average.new = f32[16,32] subtract(average, apart)
   ROOT out = (f32[16,32], bf16[16,32], f32[]) tuple(average.new, w.new, loss)
-}
 )");
-  ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_THAT(MatchState(*module), ElementsAre(1, 0, std::nullopt));
+  EXPECT_THAT(MatchState(module), ElementsAre(1, 0, std::nullopt));
 }
 
 // x + x w, beside it x + x.
 TEST(MatchStateTest, WhatABatchBecomesIsNoState) {
-  const auto module = ir::LoadModule(R"(
-HloModule step, input_output_alias={ {0}: (0, {}, may-alias) }
-sum {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b)
-}
-
-ENTRY step {
+  const ir::Module module =
+      StepOf(", input_output_alias={ {0}: (0, {}, may-alias) }", R"(
   w = f32[16,16] parameter(0)
   x = f32[8,16] parameter(1)
   other = f32[8,16] parameter(2)
-  zero = f32[] constant(0)
   h = f32[8,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   predicted = f32[8,16] add(x, h)
   doubled = f32[8,16] add(other, other)
@@ -165,26 +153,18 @@ ENTRY step {
   dw = f32[16,16] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   w.new = f32[16,16] subtract(w, dw)
   ROOT out = (f32[16,16], f32[], f32[8,16], f32[8,16]) tuple(w.new, loss, predicted, doubled)
-}
 )");
-  ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_THAT(MatchState(*module), ElementsAre(0, std::nullopt, std::nullopt));
+  EXPECT_THAT(MatchState(module), ElementsAre(0, std::nullopt, std::nullopt));
 }
 
 // An autoencoder whose batch is donated: its reconstruction takes its place.
 TEST(MatchStateTest, WhatADonatedBatchBecomesIsNoState) {
-  const auto module = ir::LoadModule(R"(
-HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {2}: (1, {}, may-alias) }
-sum {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b)
-}
-
-ENTRY step {
+  const ir::Module module = StepOf(
+      ", input_output_alias={ {0}: (0, {}, may-alias), {2}: (1, {}, may-alias) "
+      "}",
+      R"(
   w = f32[16,16] parameter(0)
   x = f32[8,16] parameter(1)
-  zero = f32[] constant(0)
   y = f32[8,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   apart = f32[8,16] subtract(y, x)
   square = f32[8,16] multiply(apart, apart)
@@ -193,27 +173,19 @@ ENTRY step {
   dw = f32[16,16] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   w.new = f32[16,16] subtract(w, dw)
   ROOT out = (f32[16,16], f32[], f32[8,16]) tuple(w.new, loss, y)
-}
 )");
-  ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_THAT(MatchState(*module), ElementsAre(0, std::nullopt));
+  EXPECT_THAT(MatchState(module), ElementsAre(0, std::nullopt));
 }
 
 // Its target network becomes the new weights on every step.
 TEST(MatchStateTest, WhatIsReplacedByNewWeightsIsState) {
-  const auto module = ir::LoadModule(R"(
-HloModule step, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
-sum {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b)
-}
-
-ENTRY step {
+  const ir::Module module = StepOf(
+      ", input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) "
+      "}",
+      R"(
   w = f32[16,16] parameter(0)
   target = f32[16,16] parameter(1)
   x = f32[8,16] parameter(2)
-  zero = f32[] constant(0)
   y = f32[8,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   aim = f32[8,16] dot(x, target), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   apart = f32[8,16] subtract(y, aim)
@@ -223,10 +195,8 @@ ENTRY step {
   dw = f32[16,16] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   w.new = f32[16,16] subtract(w, dw)
   ROOT out = (f32[16,16], f32[16,16], f32[]) tuple(w.new, w.new, loss)
-}
 )");
-  ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_THAT(MatchState(*module), ElementsAre(0, 1, std::nullopt));
+  EXPECT_THAT(MatchState(module), ElementsAre(0, 1, std::nullopt));
 }
 
 // So many contractions read x that every pair of them is too many.
