@@ -101,8 +101,7 @@ class Coordinator {
   // Reads the token file now, which is read within ten seconds after a change
   // too. Checks the certificates, which new connections take up by themselves
   // (Listening::reload_seconds). Watches whose tokens do not count any more
-  // end. Errors: what is wrong with the
-  // files; old tokens stay in force.
+  // end. Errors: what is wrong with the files; old tokens stay in force.
   absl::Status Reload();
   // For calls inside this process (security::Guard::AddLocalToken).
   absl::StatusOr<std::string> NewLocalToken(security::Role role);
