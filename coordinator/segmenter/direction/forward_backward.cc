@@ -60,7 +60,21 @@ bool KeepsForm(const Module& module, ValueId id, ValueId operand) {
          it.shape.dims == module.at(operand).shape.dims;
 }
 
-// Activations have a weight's dimensions behind a broadcast only.
+// Whether a contraction or a gather has read the batch, here or above: a token
+// embedding, say. Masks and frozen weights meet a weight in front of these.
+bool IsActivation(const Module& module, const ForwardBackward& passes,
+                  const std::vector<char>& activation, ValueId id) {
+  const ir::Instruction& it = module.at(id);
+  if (it.opcode == Opcode::kGather || ir::IsContraction(module, id)) {
+    return passes.batch_derived[id] != 0;
+  }
+  return std::any_of(it.operands.begin(), it.operands.end(),
+                     [&](ValueId operand) { return activation[operand] != 0; });
+}
+
+// Of what is no activation. Without the batch, an operation makes activations'
+// dimensions of a weight by a broadcast, or by a gather at places that were
+// broadcast before: a learned position of each token.
 bool IsWeightForm(const Module& module, const ForwardBackward& passes,
                   ValueId id) {
   const ir::Instruction& it = module.at(id);
@@ -69,7 +83,9 @@ bool IsWeightForm(const Module& module, const ForwardBackward& passes,
     const auto number = it.attributes().parameter_number();
     return passes.roles[number] == ArgumentRole::kParameter;
   }
-  if (it.opcode == Opcode::kBroadcast) return false;
+  if (it.opcode == Opcode::kBroadcast || it.opcode == Opcode::kGather) {
+    return false;
+  }
   return std::any_of(
       it.operands.begin(), it.operands.end(), [&](ValueId operand) {
         return passes.weight_form[operand] != 0 &&
@@ -196,6 +212,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
   passes.batch_derived.resize(module.size(), 0);
   passes.weight_form.resize(module.size(), 0);
   passes.random_key = RandomKeys(module);
+  std::vector<char> activation(module.size(), 0);
   const std::vector<char> heavy = LoopsWithContractions(module);
   for (const ValueId id : module.ids()) {
     const ir::Instruction& it = module.at(id);
@@ -223,7 +240,9 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
     }
     passes.has_contraction[id] = contraction;
     passes.batch_derived[id] = batch;
-    passes.weight_form[id] = IsWeightForm(module, passes, id);
+    activation[id] = IsActivation(module, passes, activation, id);
+    passes.weight_form[id] =
+        activation[id] == 0 && IsWeightForm(module, passes, id);
     passes.recomputable[id] = recomputable && !contraction;
   }
   if (LimitRecomputing(module, passes.recomputable)) {

@@ -30,7 +30,8 @@ struct ForwardBackward {
   std::vector<char> has_contraction;  // a root contraction is at or above it
   std::vector<char> batch_derived;  // an argument that is no state is above it
   // A parameter or a form of one. An argument that is no state may have gone
-  // into it element by element, as a mask or a frozen weight does.
+  // into it element by element, as a mask or a frozen weight does, but not
+  // through a contraction or a gather.
   std::vector<char> weight_form;
   // Reads only constants, iota and scalar arguments: cheap to recompute in
   // every segment that needs it.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "coordinator/ir/load/load.h"
 #include "coordinator/segmenter/direction/forward_backward.h"
@@ -217,6 +218,23 @@ TEST(MergedWeightsTest, TheGradientOfAWeightWithAnAdapterIsReduced) {
               testing::Each(testing::Ge(kMergedBytes)));
 }
 
+// The forward values that are forms of a weight.
+std::vector<std::string> ListForms(const MergedStep& step) {
+  const auto module = ir::LoadModule(MergedText(step));
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return {};
+  const auto passes = segmenter::FindForwardBackward(*module);
+  EXPECT_TRUE(passes.ok()) << passes.status();
+  if (!passes.ok()) return {};
+  std::vector<std::string> names;
+  for (const ir::ValueId id : module->ids()) {
+    if (passes->forward[id] && passes->weight_form[id]) {
+      names.push_back(module->at(id).name());
+    }
+  }
+  return names;
+}
+
 // A norm's scale meets the batch behind a broadcast: it is no mask.
 TEST(MergedWeightsTest, OnlyFormsOfAWeightStayWeights) {
   const MergedStep step = {"{0}: (2, {}, may-alias)",
@@ -232,14 +250,80 @@ TEST(MergedWeightsTest, OnlyFormsOfAWeightStayWeights) {
   new_scale = f32[32] subtract(scale, taken)
   ROOT out = (f32[32], f32[]) tuple(new_scale, loss)
 )"};
-  const auto module = ir::LoadModule(MergedText(step));
-  ASSERT_TRUE(module.ok()) << module.status();
-  const auto passes = segmenter::FindForwardBackward(*module);
-  ASSERT_TRUE(passes.ok()) << passes.status();
-  for (const ir::ValueId id : module->ids()) {
-    if (!passes->forward[id]) continue;
-    EXPECT_EQ(passes->weight_form[id] != 0, module->at(id).name() == "scale")
-        << module->at(id).name();
+  EXPECT_THAT(ListForms(step), testing::ElementsAre("scale"));
+}
+
+// The adapter's product is in the norm as well; each column is divided by its
+// own.
+TEST(MergedWeightsTest, AMergedWeightWithANormIsAForm) {
+  const MergedStep step = {"{0}: (2, {}, may-alias), {1}: (3, {}, may-alias)",
+                           R"(
+  a = f32[32,4] parameter(2)
+  b = f32[4,64] parameter(3)
+  product = f32[32,64] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  added = f32[32,64] add(frozen, product)
+  norm = f32[64] reduce(added, zero), dimensions={0}, to_apply=sum
+  norms = f32[32,64] broadcast(norm), dimensions={1}
+  merged = f32[32,64] divide(added, norms)
+)",
+                           R"(
+  d_a = f32[32,4] dot(d_merged, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  d_b = f32[4,64] dot(a, d_merged), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  new_a = f32[32,4] subtract(a, d_a)
+  new_b = f32[4,64] subtract(b, d_b)
+  ROOT out = (f32[32,4], f32[4,64], f32[]) tuple(new_a, new_b, loss)
+)"};
+  EXPECT_THAT(ListForms(step), testing::UnorderedElementsAre(
+                                   "a", "b", "product", "added", "merged"));
+}
+
+// Makes `merged` of h [8,32], and a gradient of h's dimensions of `d_merged`.
+MergedStep PositionsStep(const std::string& h) {
+  return {"{0}: (2, {}, may-alias)",
+          absl::StrCat(R"(
+  positions = f32[8,32] parameter(2)
+)",
+                       h, R"(
+  product = f32[8,64] dot(h, frozen), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  merged = f32[32,64] dot(h, product), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+)"),
+          R"(
+  taken = f32[8,32] dot(y, d_merged), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  new_positions = f32[8,32] subtract(positions, taken)
+  ROOT out = (f32[8,32], f32[]) tuple(new_positions, loss)
+)"};
+}
+
+// With a batch of one nothing is broadcast.
+TEST(MergedWeightsTest, ActivationsThatPositionsAreAddedToAreNoForms) {
+  EXPECT_THAT(ListForms(PositionsStep(R"(
+  table = f32[32,32] parameter(3)
+  tokens = f32[8,32] dot(x, table), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  h = f32[8,32] add(tokens, positions)
+)")),
+              testing::ElementsAre("positions"));
+}
+
+TEST(MergedWeightsTest, GatheredPositionsAreNoForms) {
+  EXPECT_THAT(ListForms(PositionsStep(R"(
+  places = s32[8,1] iota(), iota_dimension=0
+  gathered = f32[8,32] gather(positions, places), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,32}
+  h = f32[8,32] add(x, gathered)
+)")),
+              testing::ElementsAre("positions"));
+}
+
+TEST(MergedWeightsTest, NoActivationOfASampleIsAForm) {
+  for (const char* name :
+       {"albert_tiny", "bert_tiny", "clip_tiny", "gpt2_tiny", "whisper_tiny"}) {
+    const ir::Module module = segmenter::LoadSample(name);
+    const auto passes = segmenter::FindForwardBackward(module);
+    ASSERT_TRUE(passes.ok()) << passes.status();
+    for (const ir::ValueId id : module.ids()) {
+      EXPECT_FALSE(passes->forward[id] && passes->batch_derived[id] &&
+                   passes->weight_form[id])
+          << name << " " << module.at(id).name();
+    }
   }
 }
 
