@@ -1,17 +1,21 @@
 #include "coordinator/planning/search_within_memory.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
 #include "coordinator/problem/peak_timeline.h"
+#include "planner/problem/allowed.h"
 #include "planner/problem/evaluate.h"
 
 namespace meshwright::planning {
 namespace {
 
 using formulation::MeasuredProblem;
+using formulation::PeakParts;
 using problem::Picoseconds;
 using problem::PlanProblem;
 
@@ -27,6 +31,59 @@ absl::StatusOr<search::Answer> SearchAtAll(PlanProblem& problem,
   }
   problem.memory_limit_bytes = answer.least_memory_bytes;
   return search::Solve(problem, options);
+}
+
+// What a copy adds to either part of a plan's peak, its transient aside.
+PeakParts CountShare(const MeasuredProblem& measured, int type, int config) {
+  const problem::Config& it = measured.problem.types[type].configs[config];
+  const formulation::TimelineBytes& bytes = measured.timeline[type][config];
+  return {it.persistent_bytes + it.saved_bytes,
+          it.persistent_bytes + 2 * bytes.reduced - bytes.copied};
+}
+
+// The least that a copy of the node adds to either part.
+PeakParts FindLeastShare(const MeasuredProblem& measured, int node) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  PeakParts least{kMax, kMax};
+  for (const int config : problem::ListAllowedConfigs(measured.problem, node)) {
+    const PeakParts share =
+        CountShare(measured, measured.problem.nodes[node].type, config);
+    least.running = std::min(least.running, share.running);
+    least.reducing = std::min(least.reducing, share.reducing);
+  }
+  return least;
+}
+
+using ConfigsByNode = std::map<int, std::vector<int>>;
+
+// Those that the problem forbids, and those that no plan within the limit has:
+// beside the least that all other copies need, one needs too much. Only the
+// former where a node has no other: the smallest plan is sought then.
+ConfigsByNode ListTooLarge(const MeasuredProblem& measured, int64_t limit) {
+  const PlanProblem& problem = measured.problem;
+  const int nodes = static_cast<int>(problem.nodes.size());
+  std::vector<PeakParts> least;  // by node
+  PeakParts sum;
+  for (int n = 0; n < nodes; ++n) {
+    least.push_back(FindLeastShare(measured, n));
+    sum.running += problem.nodes[n].repeat * least[n].running;
+    sum.reducing += problem.nodes[n].repeat * least[n].reducing;
+  }
+  ConfigsByNode too_large = problem.forbidden;
+  for (int n = 0; n < nodes; ++n) {
+    bool is_left = false;
+    for (const int config : problem::ListAllowedConfigs(problem, n)) {
+      const PeakParts share =
+          CountShare(measured, problem.nodes[n].type, config);
+      const bool may_fit =
+          sum.running - least[n].running + share.running <= limit &&
+          sum.reducing - least[n].reducing + share.reducing <= limit;
+      is_left = is_left || may_fit;
+      if (!may_fit) too_large[n].push_back(config);
+    }
+    if (!is_left) return problem.forbidden;
+  }
+  return too_large;
 }
 
 // No plan's sum is less than its peak then.
@@ -86,10 +143,12 @@ class GradientSearch {
                  const search::Options& options)
       : measured_(measured),
         options_(options),
-        limit_(*measured.problem.memory_limit_bytes) {}
+        limit_(*measured.problem.memory_limit_bytes),
+        forbidden_(ListTooLarge(measured, limit_)) {}
 
   absl::Status Run() {
     PlanProblem counted = CountGradients(measured_);
+    counted.forbidden = forbidden_;
     ASSIGN_OR_RETURN(const search::Answer answer,
                      SearchAtAll(counted, options_));
     if (!answer.plan.has_value()) return absl::OkStatus();
@@ -110,6 +169,7 @@ class GradientSearch {
     while (high - low > 1 && !options_.deadline.HasPassed()) {
       const int weight = (low + high) / 2;
       PlanProblem problem = WeighGradients(measured_, weight);
+      problem.forbidden = forbidden_;
       ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem, options_));
       bound_ = std::max(bound_, answer.lower_bound);
       if (answer.plan.has_value() && Meet(*answer.plan)) break;
@@ -124,7 +184,7 @@ class GradientSearch {
       }
       // A plan that fits is known, and none whose sum and gradients do.
       if (!answer.plan.has_value()) break;
-      const formulation::PeakParts parts =
+      const PeakParts parts =
           formulation::FindPeakParts(measured_, answer.plan->choice);
       (parts.reducing > parts.running ? low : high) = weight;
     }
@@ -146,6 +206,7 @@ class GradientSearch {
   const MeasuredProblem& measured_;
   const search::Options& options_;
   const int64_t limit_;
+  const ConfigsByNode forbidden_;
   std::optional<search::Plan> fastest_;
   std::optional<int64_t> least_bytes_;
   Picoseconds bound_{0};

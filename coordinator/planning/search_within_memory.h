@@ -5,13 +5,14 @@
 // of the peak and the difference of the two in the plan found, and the search
 // runs again: at most four times, and not after the deadline. Of the plans that
 // fit the fastest is taken. Where none was found, the gradients that are
-// reduced may be what does not fit. One more search counts them as if they were
+// reduced may be what does not fit. Configurations that no plan within the
+// limit has are left out. One more search counts the gradients as if they were
 // saved. Others weigh them against the sum; halving finds the weight at which
 // both limits bind. The lower bound covers the plans whose sum is within the
 // widest limit searched, and the plan's own sum.
 // An answer without a plan is no proof: two limits that one weighted sum stands
 // for may leave a plan out. Of random problems that a plan fits, the searches
-// find none for about 2 %.
+// find none for up to 2 %.
 // In -> Out: a problem that limits memory, or does not -> an answer whose peak
 // and least memory are those of peak_timeline.h, and the limit of its search.
 // The least memory is that of the smallest plan found.

@@ -146,20 +146,39 @@ TEST(SearchWithinMemoryTest, TheLeastMemoryIsThatOfAnySearch) {
   EXPECT_EQ(found->answer.least_memory_bytes, 1900);
 }
 
+// On no edge of the hull of sums and gradients. The first configuration reduces
+// too much for any plan that fits, the second one saves too much.
+TEST(SearchWithinMemoryTest, FindsTheOnlyPlanThatFits) {
+  formulation::MeasuredProblem step;
+  step.problem.types = {
+      {"embedding", {MakeConfig(0, 50, 0)}},
+      {"layers",
+       {MakeConfig(1, 0, 0), MakeConfig(2, 90, 0), MakeConfig(3, 49, 0)}}};
+  step.problem.nodes = {{.type = 0}, {.type = 1}};
+  step.problem.memory_limit_bytes = 100;
+  step.timeline = {{{}}, {{.reduced = 70}, {.reduced = 20}, {.reduced = 49}}};
+  const auto found = SearchWithinMemory(step);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_TRUE(found->answer.plan.has_value());
+  EXPECT_EQ(found->answer.plan->time, Picoseconds(3));
+  EXPECT_EQ(found->answer.plan->peak_bytes, 99);
+}
+
 // The plan found has gradients that do not fit. That of fewest bytes beside it
 // has a transient too large, and the stopped search does not look further.
 TEST(SearchWithinMemoryTest, ALaterSearchWithoutAnAnswerLeavesTheVerdict) {
   formulation::MeasuredProblem step;
   step.problem.types = {
       {"segment",
-       {MakeConfig(1, 10, 0), MakeConfig(2, 20, 100), MakeConfig(0, 200, 0)}}};
+       {MakeConfig(1, 10, 0), MakeConfig(2, 20, 200), MakeConfig(0, 200, 0)}}};
   step.problem.nodes = {{.type = 0}, {.type = 0}};
   step.problem.tables = {{3, 3, {}}};
   step.problem.tables[0].entries.assign(9, Picoseconds(0));
   step.problem.tables[0].entries[2].reset();
+  step.problem.tables[0].entries[6].reset();
   step.problem.edges = {{0, 1, 0}};
-  step.problem.memory_limit_bytes = 120;
-  step.timeline = {{{.reduced = 100}, {.transient = 100}, {}}};
+  step.problem.memory_limit_bytes = 219;
+  step.timeline = {{{.reduced = 100}, {.transient = 200}, {}}};
   std::stop_source source;
   source.request_stop();
   const auto found =
@@ -238,7 +257,7 @@ TEST(SearchWithinMemoryTest, FindsAPlanThatFitsWhereMostGradientsAreReduced) {
     EXPECT_LE(found->answer.lower_bound, *best.time) << round;
   }
   EXPECT_GT(fitting, 100);
-  EXPECT_LE(missed * 15, fitting);
+  EXPECT_LE(missed * 50, fitting);
 }
 
 TEST(SearchWithinMemoryTest, NoPlanIsSlowerThanTheSumsAndEveryPlanFits) {
