@@ -63,11 +63,11 @@ void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan) {
 
 void NoteMinimumMemory(int64_t peak_bytes, v1::Plan& plan) {
   plan.set_least_memory_bytes(formulation::FindDeviceMemoryBytes(peak_bytes));
-  plan.add_notes(absl::StrCat("no plan fits ", plan.limit_bytes(),
-                              " bytes per device; the least-memory plan needs ",
-                              plan.least_memory_bytes(), ", of which ",
-                              formulation::kMemoryHeadroomPercent,
-                              " % stay free"));
+  plan.add_notes(
+      absl::StrCat("no plan was found that fits ", plan.limit_bytes(),
+                   " bytes per device; the smallest one found needs ",
+                   plan.least_memory_bytes(), ", of which ",
+                   formulation::kMemoryHeadroomPercent, " % stay free"));
 }
 
 void AddAnchors(const estimation::TimeBase& base,

@@ -23,7 +23,7 @@ v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
 // The devices that it was measured on.
 void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan);
 
-// Of a request that no plan fits: the need of the plan of minimum memory.
+// Of a request that no plan was found for: the need of the smallest one found.
 void NoteMinimumMemory(int64_t peak_bytes, v1::Plan& plan);
 
 // The time base of rows as a plan has it; nothing where there is none.

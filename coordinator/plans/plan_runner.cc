@@ -43,11 +43,12 @@ v1::PlanUpdate MakeUpdate(v1::PlanState state, absl::string_view reason = "") {
   return update;
 }
 
-// What a list says of a plan that is done: it has a plan, or no plan fits.
+// What a list says of a plan that is done: it has a plan, or none that fits was
+// found.
 std::string SayDoesNotFit(const v1::Plan& plan) {
   if (plan.feasible() || plan.least_memory_bytes() == 0) return "";
-  return absl::StrCat("no plan fits ", plan.limit_bytes(),
-                      " bytes per device; the least-memory plan needs ",
+  return absl::StrCat("no plan was found that fits ", plan.limit_bytes(),
+                      " bytes per device; the smallest one found needs ",
                       plan.least_memory_bytes());
 }
 

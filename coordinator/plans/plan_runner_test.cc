@@ -572,7 +572,8 @@ TEST_F(PlanRunnerTest, AListOfPlansSaysWhichDoesNotFit) {
   worker.Serve();
   const v1::PlanRecord record = Await(*runner, id, kEnded);
   EXPECT_EQ(record.state(), v1::DONE);
-  EXPECT_THAT(record.reason(), HasSubstr("no plan fits 7 bytes"));
+  EXPECT_THAT(record.reason(),
+              HasSubstr("no plan was found that fits 7 bytes"));
 }
 
 // The answer would be that of a question that was not asked.

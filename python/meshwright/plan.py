@@ -300,11 +300,12 @@ class Plan:
 
 
 def check_feasible(plan: Plan) -> None:
-    """Raises InfeasiblePlan, with the plan, where none fits the memory."""
+    """Raises InfeasiblePlan, with the plan, where none that fits was found."""
     if not plan.feasible:
         raise InfeasiblePlan(
-            f"no plan fits {format_bytes(plan.limit_bytes)} per device; the "
-            "plan of minimum memory needs "
+            "no plan was found that fits "
+            f"{format_bytes(plan.limit_bytes)} per device; the smallest one "
+            "found needs "
             f"{format_bytes(plan.least_memory_bytes)}",
             plan,
         )

@@ -281,5 +281,5 @@ def test_arguments_that_are_no_arrays(plan):
 
 
 def test_memory_that_nothing_fits(plan):
-    with pytest.raises(meshwright.InfeasiblePlan, match="minimum memory"):
+    with pytest.raises(meshwright.InfeasiblePlan, match="smallest one found"):
         plan(make_step(), make_state(), make_batch(), RATE, memory="300KiB")
