@@ -137,10 +137,9 @@ StateSearch::StateSearch(const Module& module, const std::vector<char>& taken)
 std::optional<int> StateSearch::Claim(int number) {
   const ValueId argument = module_.parameters[number];
   const ir::Shape& shape = module_.at(argument).shape;
-  std::vector<ValueId> frontier = {argument};
-  while (!frontier.empty() && looks_left_ > 0) {
-    const ValueId id = frontier.back();
-    frontier.pop_back();
+  std::vector<ValueId> met = {argument};
+  for (size_t i = 0; i < met.size() && looks_left_ > 0; ++i) {
+    const ValueId id = met[i];
     if (id != argument && output_at_[id].has_value() &&
         module_.at(id).shape == shape) {
       const int output = *output_at_[id];
@@ -152,7 +151,7 @@ std::optional<int> StateSearch::Claim(int number) {
       --looks_left_;
       if (UpdatesElementwise(module_, user, shape) &&
           std::exchange(seen_by_[user], number) != number) {
-        frontier.push_back(user);
+        met.push_back(user);
       }
     }
   }

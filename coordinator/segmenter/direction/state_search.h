@@ -3,8 +3,9 @@
 //
 // Concept: an output is new state if it has the argument's shape and is reached
 // from it elementwise, be it in another floating type. An argument takes the
-// first output that its search meets, and no two take the same one. The search
-// is bounded: so many looks at users for all arguments together.
+// output that is the fewest operations away: the average of old weights is
+// further from these than the new ones. No two take the same one. The search is
+// bounded: so many looks at users for all arguments together.
 // In -> Out: a module -> per argument an output number.
 // Threads and ownership: not shared; the module outlives it.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STATE_SEARCH_H_

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "coordinator/ir/load/load.h"
 #include "coordinator/segmenter/direction/forward_backward.h"
@@ -123,14 +124,48 @@ ENTRY step {
   v = f32[16] parameter(1)
   drawn = s32[16] parameter(2)
   g = f32[16] convert(drawn)
-  w.new = f32[16] subtract(w, g)
   v.new = f32[16] add(v, w)
+  w.new = f32[16] subtract(w, g)
   ROOT out = (f32[16], f32[16]) tuple(w.new, v.new)
 }
 )");
   ASSERT_TRUE(module.ok()) << module.status();
   PairDonations(*module);
   EXPECT_THAT(Pairs(*module), ElementsAre(Pair(0, 0), Pair(1, 1)));
+}
+
+// The state of an optimizer is returned first, and beside it an average of the
+// weights before the step.
+TEST(PairDonationsTest, AnAverageOfOldWeightsIsNotTheNewOnes) {
+  const auto load = [](const std::string& aliases) {
+    return ir::LoadModule(absl::StrCat("HloModule step", aliases, R"(
+
+ENTRY step {
+  w = f32[16] parameter(0)
+  m = f32[16] parameter(1)
+  e = f32[16] parameter(2)
+  drawn = s32[16] parameter(3)
+  g = f32[16] convert(drawn)
+  m.new = f32[16] add(m, g)
+  w.new = f32[16] subtract(w, m.new)
+  share = f32[16] negate(w)
+  e.new = f32[16] subtract(e, share)
+  ROOT out = (f32[16], f32[16], f32[16]) tuple(m.new, w.new, e.new)
+}
+)"));
+  };
+  auto donated = load(
+      ", input_output_alias={ {0}: (0, {}, may-alias), "
+      "{1}: (1, {}, may-alias), {2}: (2, {}, may-alias) }");
+  ASSERT_TRUE(donated.ok()) << donated.status();
+  PairDonations(*donated);
+  EXPECT_THAT(Pairs(*donated), ElementsAre(Pair(0, 1), Pair(1, 0), Pair(2, 2)));
+  const auto kept = load("");
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  StateSearch search(*kept);
+  EXPECT_EQ(search.Claim(0), 1);
+  EXPECT_EQ(search.Claim(1), 0);
+  EXPECT_EQ(search.Claim(2), 2);
 }
 
 TEST(StateSearchTest, NoSearchGoesBeyondATakenOutput) {
