@@ -196,10 +196,8 @@ class LossFinder {
   int64_t looks_left_;
 };
 
-// By output number: whether it depends on a gradient. Such an output has a
-// contraction above it, and is no loss.
-std::vector<char> FindUpdates(const Module& module,
-                              const std::vector<std::optional<int>>& state) {
+// By output number: whether a contraction is above it.
+std::vector<char> ListContracted(const Module& module) {
   std::vector<char> has_contraction(module.size(), 0);
   for (const ValueId id : module.ids()) {
     const auto& operands = module.at(id).operands;
@@ -209,10 +207,18 @@ std::vector<char> FindUpdates(const Module& module,
           return has_contraction[operand] != 0;
         });
   }
-  std::vector<char> updates;
+  std::vector<char> contracted;
   for (const ValueId id : module.outputs) {
-    updates.push_back(has_contraction[id]);
+    contracted.push_back(has_contraction[id]);
   }
+  return contracted;
+}
+
+// By output number: whether it depends on a gradient. Such an output has a
+// contraction above it, and is no loss.
+std::vector<char> FindUpdates(const Module& module,
+                              const std::vector<std::optional<int>>& state) {
+  std::vector<char> updates = ListContracted(module);
   for (const int loss : LossFinder(module).Find(state)) updates[loss] = 0;
   return updates;
 }
@@ -304,6 +310,29 @@ void DropPredictions(const Module& module,
   }
 }
 
+// Where nothing is donated: in inference a batch becomes elementwise what a
+// residual stream makes of it. That is no state where it depends on no gradient
+// and no number is a loss. An update without a contraction stays one.
+void DropStreams(const Module& module, std::vector<std::optional<int>>& state) {
+  const std::vector<char> contracted = ListContracted(module);
+  std::vector<int> found;  // outputs
+  for (const std::optional<int>& output : state) {
+    if (output.has_value() && contracted[*output]) found.push_back(*output);
+  }
+  if (found.empty()) return;
+  LossFinder finder(module);
+  const std::vector<int> losses = finder.Find({});
+  if (finder.is_cut_short()) return;
+  const bool has_number =
+      std::any_of(losses.begin(), losses.end(), [&](int output) {
+        return module.at(module.outputs[output]).shape.is_scalar();
+      });
+  const bool depends = std::any_of(found.begin(), found.end(), [&](int output) {
+    return std::find(losses.begin(), losses.end(), output) == losses.end();
+  });
+  if (!has_number && !depends) state.assign(state.size(), std::nullopt);
+}
+
 }  // namespace
 
 std::vector<std::optional<int>> MatchState(const Module& module,
@@ -322,6 +351,7 @@ std::vector<std::optional<int>> MatchState(const Module& module,
     state[number] = search.Claim(static_cast<int>(number));
   }
   if (cut_short != nullptr) *cut_short = search.is_cut_short();
+  DropStreams(module, state);
   return state;
 }
 

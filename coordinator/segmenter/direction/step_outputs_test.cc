@@ -3,14 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "coordinator/ir/load/load.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
 
 namespace meshwright::segmenter {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 
 // A step of those lines, which end with the root.
@@ -135,6 +140,42 @@ TEST(MatchStateTest, FindsAnUpdateInAWiderType) {
   ROOT out = (f32[16,32], bf16[16,32], f32[]) tuple(average.new, w.new, loss)
 )");
   EXPECT_THAT(MatchState(module), ElementsAre(1, 0, std::nullopt));
+}
+
+// A block in inference: h = x + x w0, then h + h w1, in narrow floats or not.
+TEST(MatchStateTest, AResidualStreamInInferenceIsNoState) {
+  for (const char* type : {"f32", "bf16"}) {
+    const ir::Module module = StepOf("", absl::Substitute(R"(
+  x = f32[4,8,16] parameter(0)
+  w0 = $0[16,16] parameter(1)
+  w1 = $0[16,16] parameter(2)
+  head = $0[16,32] parameter(3)
+  h0 = $0[4,8,16] convert(x)
+  y0 = $0[4,8,16] dot(h0, w0), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  h1 = $0[4,8,16] add(h0, y0)
+  y1 = $0[4,8,16] dot(h1, w1), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  h2 = $0[4,8,16] add(h1, y1)
+  h = f32[4,8,16] convert(h2)
+  logits = $0[4,8,32] dot(h2, head), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  ROOT out = ($0[4,8,32], f32[4,8,16]) tuple(logits, h)
+)",
+                                                          type));
+    EXPECT_THAT(MatchState(module), Each(std::nullopt)) << type;
+    const auto passes = FindForwardBackward(module);
+    ASSERT_TRUE(passes.ok()) << passes.status();
+    EXPECT_TRUE(passes->inference) << type;
+  }
+}
+
+// An average of weights, beside no forward pass at all.
+TEST(MatchStateTest, AnUpdateWithoutContractionsIsState) {
+  const ir::Module module = StepOf("", R"(
+  average = f32[16] parameter(0)
+  w = f32[16] parameter(1)
+  average.new = f32[16] add(average, w)
+  ROOT out = (f32[16]) tuple(average.new)
+)");
+  EXPECT_THAT(MatchState(module), ElementsAre(0, std::nullopt));
 }
 
 // x + x w, beside it x + x.
