@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -245,22 +246,72 @@ void MatchKept(const Module& module, std::vector<std::optional<int>>& state,
   }
 }
 
-// Of donated tensors, by parameter number: those that no operation but a
-// contraction leads from to the output that takes their place.
-std::vector<int> ListBehindContractions(
+// By ValueId: what outputs that are no state follow from, these included.
+std::vector<char> MarkAboveResults(
     const Module& module, const std::vector<std::optional<int>>& state) {
-  std::vector<int> found;
+  std::vector<char> is_state(module.outputs.size(), 0);
+  for (const std::optional<int>& output : state) {
+    if (output.has_value()) is_state[*output] = 1;
+  }
+  std::vector<char> above(module.size(), 0);
+  for (size_t i = 0; i < is_state.size(); ++i) {
+    if (!is_state[i]) above[module.outputs[i]] = 1;
+  }
+  for (const ValueId id : module.ids().Reversed()) {
+    if (!above[id]) continue;
+    for (const ValueId operand : module.at(id).operands) above[operand] = 1;
+  }
+  return above;
+}
+
+// The first dimensions of tokens, labels and batches that become no state. Not
+// those of weights that are not donated, nor of the keys of random bits.
+std::set<int64_t> ListBatchSizes(const Module& module,
+                                 const std::vector<std::optional<int>>& state) {
+  std::set<int64_t> sizes;
   StateSearch search(module);
   for (size_t number = 0; number < state.size(); ++number) {
     const ir::Shape& shape = module.at(module.parameters[number]).shape;
-    if (state[number].has_value() && !shape.is_tuple() && !shape.is_scalar() &&
-        ir::IsFloating(shape.element_type) &&
+    if (!state[number].has_value() && !shape.is_tuple() && !shape.is_scalar() &&
+        shape.element_type != hlo::U32 &&
         !search.Claim(static_cast<int>(number)).has_value()) {
-      found.push_back(static_cast<int>(number));
+      sizes.insert(shape.dims[0]);
+    }
+  }
+  return sizes;
+}
+
+// A batch has rows: as many as tokens or labels have, where there are any.
+// Statistics and the vectors of power iterations depend on no gradient either.
+// They have no rows, and are state.
+bool MayBeBatch(const ir::Shape& shape, const std::set<int64_t>& sizes) {
+  return !shape.is_tuple() && shape.rank() > 1 && shape.dims[0] > 1 &&
+         ir::IsFloating(shape.element_type) &&
+         (sizes.empty() || sizes.contains(shape.dims[0]));
+}
+
+// Of arguments with an output for new state, by parameter number: those that
+// may be a batch. Either only contractions lead from it to the output, as to a
+// reconstruction. Or the output follows elementwise and a result needs it, as
+// the loss needs a residual prediction.
+std::vector<int> ListBatches(const Module& module,
+                             const std::vector<std::optional<int>>& state) {
+  const std::set<int64_t> sizes = ListBatchSizes(module, state);
+  const std::vector<char> is_above = MarkAboveResults(module, state);
+  std::vector<int> batches;
+  std::vector<int> found;
+  StateSearch search(module);
+  for (size_t i = 0; i < state.size(); ++i) {
+    const int number = static_cast<int>(i);
+    const ir::Shape& shape = module.at(module.parameters[i]).shape;
+    if (!state[i].has_value() || !MayBeBatch(shape, sizes)) continue;
+    if (!search.Claim(number).has_value()) {
+      found.push_back(number);
+    } else if (is_above[module.outputs[*state[i]]]) {
+      batches.push_back(number);
     }
   }
   if (search.is_cut_short() || found.size() > kMaxCounted) return {};
-  std::vector<int> behind;
   std::vector<uint64_t> reached_by(module.size());
   for (size_t first = 0; first < found.size(); first += 64) {
     const size_t count = std::min<size_t>(64, found.size() - first);
@@ -277,23 +328,24 @@ std::vector<int> ListBehindContractions(
     for (size_t i = 0; i < count; ++i) {
       const int number = found[first + i];
       const uint64_t reached = reached_by[module.outputs[*state[number]]];
-      if ((reached >> i & 1) == 0) behind.push_back(number);
+      if ((reached >> i & 1) == 0) batches.push_back(number);
     }
   }
-  return behind;
+  return batches;
 }
 
 // A donated batch is paired with any output of its shape (a reconstruction,
-// say). That is no new state where it depends on no gradient.
+// say), and one that is not donated becomes its prediction elementwise. That is
+// no new state where it depends on no gradient.
 void DropPredictions(const Module& module,
                      std::vector<std::optional<int>>& state) {
-  const std::vector<int> donors = ListBehindContractions(module, state);
-  if (donors.empty()) return;
+  const std::vector<int> batches = ListBatches(module, state);
+  if (batches.empty()) return;
   std::vector<std::optional<int>> kept = state;
-  std::vector<std::optional<int>> donor(module.outputs.size());
-  for (const int number : donors) {
+  std::vector<std::optional<int>> batch(module.outputs.size());
+  for (const int number : batches) {
     kept[number].reset();
-    donor[*state[number]] = number;
+    batch[*state[number]] = number;
   }
   LossFinder finder(module);
   const std::vector<int> losses = finder.Find(kept);
@@ -303,10 +355,10 @@ void DropPredictions(const Module& module,
                   [](const auto& output) { return output.has_value(); });
   const bool has_loss =
       std::any_of(losses.begin(), losses.end(),
-                  [&](int output) { return !donor[output].has_value(); });
+                  [&](int output) { return !batch[output].has_value(); });
   if (trains && !has_loss) return;
   for (const int output : losses) {
-    if (donor[output].has_value()) state[*donor[output]].reset();
+    if (batch[output].has_value()) state[*batch[output]].reset();
   }
 }
 
@@ -352,6 +404,7 @@ std::vector<std::optional<int>> MatchState(const Module& module,
   }
   if (cut_short != nullptr) *cut_short = search.is_cut_short();
   DropStreams(module, state);
+  DropPredictions(module, state);
   return state;
 }
 

@@ -1,18 +1,17 @@
 // The kinds of a step's outputs: new state, and losses.
 //
-// Concept: an output that overwrites a donated argument is state. It is none
-// where only contractions lead from the tensor to it and it depends on no
-// gradient: a batch's reconstruction. Where nothing is donated, an output is
-// state if it has an argument's shape and is reached from it elementwise; but
-// not a residual stream in inference, where no output depends on a gradient.
-// Where only some arguments are donated, other outputs are state of floating
-// tensors likewise, if they depend on a gradient. Of the other outputs the
-// losses are those that depend on no gradient. They are taken from the fewest
-// contractions up, the smallest first. Compare a contraction above an output,
-// but above no loss so far, with a contraction f of a loss. If it reads what f
-// reads and follows from f, the output is no loss. A cotangent of f does that;
-// another head on the same trunk does not. Source:
-// docs/decisions/segmentation.md.
+// Concept: an output that overwrites a donated argument is state. Where nothing
+// is donated, an output is state if it has an argument's shape and is reached
+// from it elementwise; but not a residual stream in inference, where no output
+// depends on a gradient. A batch's reconstruction or prediction that depends on
+// no gradient is no state either way. Where only some arguments are donated,
+// other outputs are state of floating tensors likewise, if they depend on a
+// gradient. Of the other outputs the losses are those that depend on no
+// gradient. They are taken from the fewest contractions up, the smallest first.
+// Compare a contraction above an output, but above no loss so far, with a
+// contraction f of a loss. If it reads what f reads and follows from f, the
+// output is no loss. A cotangent of f does that; another head on the same trunk
+// does not. Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
 

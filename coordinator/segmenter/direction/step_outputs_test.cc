@@ -180,8 +180,7 @@ TEST(MatchStateTest, AnUpdateWithoutContractionsIsState) {
 
 // x + x w, beside it x + x.
 TEST(MatchStateTest, WhatABatchBecomesIsNoState) {
-  const ir::Module module =
-      StepOf(", input_output_alias={ {0}: (0, {}, may-alias) }", R"(
+  const std::string lines = R"(
   w = f32[16,16] parameter(0)
   x = f32[8,16] parameter(1)
   other = f32[8,16] parameter(2)
@@ -194,8 +193,67 @@ TEST(MatchStateTest, WhatABatchBecomesIsNoState) {
   dw = f32[16,16] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   w.new = f32[16,16] subtract(w, dw)
   ROOT out = (f32[16,16], f32[], f32[8,16], f32[8,16]) tuple(w.new, loss, predicted, doubled)
+)";
+  for (const char* donated :
+       {"{0}: (0, {}, may-alias)",
+        "{0}: (0, {}, may-alias), {2}: (1, {}, may-alias)"}) {
+    const ir::Module module =
+        StepOf(absl::StrCat(", input_output_alias={ ", donated, " }"), lines);
+    EXPECT_THAT(MatchState(module), ElementsAre(0, std::nullopt, std::nullopt))
+        << donated;
+  }
+  // Without donations: no result needs the doubled batch.
+  EXPECT_THAT(MatchState(StepOf("", lines)), ElementsAre(0, std::nullopt, 3));
+}
+
+// A weight that is divided by its norm, by a power iteration. As many rows as
+// the vector has are in the batch.
+TEST(MatchStateTest, AVectorOfAPowerIterationIsState) {
+  const ir::Module module = StepOf(kDonated, R"(
+  w = f32[16,32] parameter(0)
+  u = f32[32] parameter(1)
+  x = f32[32,16] parameter(2)
+  v = f32[16] dot(w, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  u.raw = f32[32] dot(v, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  u.new = f32[32] tanh(u.raw)
+  sigma = f32[] dot(u.new, u.raw), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  sigmas = f32[16,32] broadcast(sigma), dimensions={}
+  scaled = f32[16,32] divide(w, sigmas)
+  y = f32[32,32] dot(x, scaled), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  square = f32[32,32] multiply(y, y)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+  dy = f32[32,32] add(y, y)
+  dscaled = f32[16,32] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  dw = f32[16,32] divide(dscaled, sigmas)
+  w.new = f32[16,32] subtract(w, dw)
+  ROOT out = (f32[16,32], f32[32], f32[]) tuple(w.new, u.new, loss)
 )");
-  EXPECT_THAT(MatchState(module), ElementsAre(0, std::nullopt, std::nullopt));
+  EXPECT_THAT(MatchState(module), ElementsAre(0, 1, std::nullopt));
+}
+
+// The batch's sums, of as many features as the batch has rows, and its second
+// moments, which replace those of the step before.
+TEST(MatchStateTest, StatisticsOfTheBatchAreState) {
+  const ir::Module module = StepOf(
+      ", input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, "
+      "may-alias), {2}: (2, {}, may-alias) }",
+      R"(
+  w = f32[16,8] parameter(0)
+  sums = f32[8] parameter(1)
+  moments = f32[16,16] parameter(2)
+  x = f32[8,16] parameter(3)
+  y = f32[8,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  features = f32[8] reduce(y, zero), dimensions={0}, to_apply=sum
+  sums.new = f32[8] add(sums, features)
+  moments.new = f32[16,16] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  square = f32[8,8] multiply(y, y)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+  dy = f32[8,8] add(y, y)
+  dw = f32[16,8] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  w.new = f32[16,8] subtract(w, dw)
+  ROOT out = (f32[16,8], f32[8], f32[16,16], f32[]) tuple(w.new, sums.new, moments.new, loss)
+)");
+  EXPECT_THAT(MatchState(module), ElementsAre(0, 1, 2, std::nullopt));
 }
 
 // An autoencoder whose batch is donated: its reconstruction takes its place.
