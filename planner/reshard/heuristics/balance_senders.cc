@@ -10,14 +10,13 @@
 namespace meshwright::reshard {
 namespace {
 
-// Some hundred milliseconds.
-constexpr int64_t kMaxTries = 100'000'000;
-
 class Balance {
  public:
-  Balance(const Instance& instance, const base::Deadline& deadline)
+  Balance(const Instance& instance, const base::Deadline& deadline,
+          int64_t max_tries)
       : instance_(instance),
         deadline_(deadline),
+        max_tries_(max_tries),
         choice_(instance.size(), 0),
         load_(instance.outs(), 0),
         jobs_(instance.outs()) {
@@ -59,8 +58,8 @@ class Balance {
   // Looks at the clock now and then. Once false, it stays so.
   bool MayTry() {
     ++tries_;
-    if (tries_ % 1024 == 0 && deadline_.HasPassed()) tries_ = kMaxTries;
-    return tries_ < kMaxTries;
+    if (tries_ % 1024 == 0 && deadline_.HasPassed()) tries_ = max_tries_;
+    return tries_ < max_tries_;
   }
 
   Ticks PerLink(int port, Ticks load) const {
@@ -115,6 +114,7 @@ class Balance {
 
   const Instance& instance_;
   const base::Deadline& deadline_;
+  const int64_t max_tries_;
   int64_t tries_ = 0;
   std::vector<int> choice_;
   std::vector<Ticks> load_;
@@ -124,8 +124,9 @@ class Balance {
 }  // namespace
 
 std::vector<int> BalanceSenders(const Instance& instance, Ticks bound,
-                                const base::Deadline& deadline) {
-  Balance balance(instance, deadline);
+                                const base::Deadline& deadline,
+                                int64_t max_tries) {
+  Balance balance(instance, deadline, max_tries);
   for (int step = 0; step < 4 * instance.size(); ++step) {
     if (!balance.Relieve(bound)) break;
   }
