@@ -73,6 +73,9 @@ class Tracer {
     } else if (answer.status().code() == absl::StatusCode::kResourceExhausted) {
       // Unproved: what is known to fit is the end of the front.
       min_bytes_ = front_.points.front().plan.peak_bytes;
+      is_unknown_ = true;
+      front_.least_memory_bytes.reset();
+      return {};
     } else {
       return answer.status();
     }

@@ -38,8 +38,8 @@ struct FrontPoint {
 
 struct MemoryFront {
   std::vector<FrontPoint> points;
-  bool is_complete = false;  // no other plan is on the front
-  std::optional<int64_t> least_memory_bytes;
+  bool is_complete = false;                   // no other plan is on the front
+  std::optional<int64_t> least_memory_bytes;  // empty: not known
   std::chrono::duration<double> elapsed{0};
 };
 

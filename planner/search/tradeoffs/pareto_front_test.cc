@@ -151,6 +151,28 @@ TEST(MemoryFrontTest, ADeadlineThatIsPastStillGivesAPoint) {
   EXPECT_FALSE(front->points.empty());
 }
 
+// All plans are equally fast, so that the first one found is proved. The search
+// for one of fewer bytes ends without an answer: a pair is forbidden, and the
+// graph is no chain.
+TEST(MemoryFrontTest, NothingIsSaidOfAMinimumThatIsNotKnown) {
+  const problem::Config large{.persistent_bytes = 20};
+  const problem::Config small{.persistent_bytes = 10};
+  PlanProblem problem;
+  problem.types = {{"segment", {large, small}}};
+  problem.nodes = {{.type = 0}, {.type = 0}, {.type = 0}};
+  problem.edges = {{0, 1, 0}, {1, 2, 0}, {0, 2, 0}};
+  problem.tables = {{2, 2, {}}};
+  problem.tables[0].entries.assign(4, Picoseconds(0));
+  problem.tables[0].entries[2].reset();
+  const auto front =
+      FindFront(problem, 10,
+                {.deadline = {.at = std::chrono::steady_clock::time_point{}}});
+  ASSERT_TRUE(front.ok()) << front.status();
+  EXPECT_EQ(front->points.size(), 1);
+  EXPECT_FALSE(front->is_complete);
+  EXPECT_FALSE(front->least_memory_bytes.has_value());
+}
+
 TEST(MemoryFrontTest, SaysHowManyPointsThereMayBe) {
   const PlanProblem problem = RandomProblem(1, {});
   EXPECT_EQ(FindFront(problem, 0).status().code(),
