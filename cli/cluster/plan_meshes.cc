@@ -34,6 +34,11 @@ bool IsFaster(const v1::Plan& a, const v1::Plan& b) {
          a.predicted().step_seconds() < b.predicted().step_seconds();
 }
 
+// An interruption, or time that is over: so is that of the next mesh.
+bool EndsPlanning(const absl::Status& status) {
+  return absl::IsCancelled(status) || absl::IsDeadlineExceeded(status);
+}
+
 absl::StatusOr<std::vector<base::Mesh>> ListWishedShapes(
     const cluster::Cluster& cluster, const MeshWishes& wishes) {
   if (wishes.mesh.empty()) return ListPlanShapes(cluster, wishes.maximum_axes);
@@ -74,7 +79,7 @@ absl::StatusOr<v1::Plan> PlanMeshes(const v1::PlanRequest& request,
     absl::StatusOr<v1::Plan> planned =
         plan(AskForMesh(request, meshes[i], wishes.with_links));
     if (!planned.ok()) {
-      stopped = absl::IsCancelled(planned.status());
+      stopped = EndsPlanning(planned.status());
       if (stopped && !best.has_value()) return planned.status();
       first_failure.Update(planned.status());
       results.push_back(absl::StrCat(DescribeEstimate(meshes[i]),

@@ -3,12 +3,14 @@
 // Concept: meshes are planned in the order of OrderMeshes, each as if it were
 // asked for alone, and the fastest plan that fits is the answer. Its notes say
 // what every mesh was estimated and planned at, and which device stands where.
-// A person who interrupts the work, or a limit on the number of meshes, leaves
-// the best of those that were planned. A mesh that fails is a note.
+// A person who interrupts the work, time that is over, or a limit on the number
+// of meshes leaves the best of those that were planned. A mesh that fails is a
+// note.
 // In → Out: a request without a mesh → a plan of the best mesh.
 // Threads: one.
 // Errors: those of OrderMeshes (mesh_order.h); where no mesh has a plan, those
-// of the first one's planning.
+// of the first one's planning. kCancelled and kDeadlineExceeded of a mesh end
+// all planning.
 #ifndef MESHWRIGHT_CLI_CLUSTER_PLAN_MESHES_H_
 #define MESHWRIGHT_CLI_CLUSTER_PLAN_MESHES_H_
 

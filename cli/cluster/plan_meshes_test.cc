@@ -136,6 +136,21 @@ TEST(PlanMeshesTest, AnInterruptionLeavesTheBestSoFar) {
   EXPECT_THAT(plan->notes(), Contains(HasSubstr("failed: interrupted")));
 }
 
+TEST(PlanMeshesTest, TimeThatIsOverIsOverForEveryMesh) {
+  const absl::Status late = absl::DeadlineExceededError("no plan after 10m");
+  Planner both{{{"1x4", 2}, {"2x2", 1}}, {}, {}};
+  ASSERT_TRUE(Ask(both).ok());
+  const std::string first = both.asked[0];
+  const std::string second = both.asked[1];
+  Planner none{{{second, 1}}, {}, {{first, late}}};
+  EXPECT_EQ(Ask(none).status(), late);
+  EXPECT_THAT(none.asked, ElementsAre(first));
+  Planner one{{{first, 1}}, {}, {{second, late}}};
+  const auto plan = Ask(one);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("no plan after 10m")));
+}
+
 TEST(PlanMeshesTest, AMeshThatFailsIsANote) {
   const absl::Status gone = absl::UnavailableError("its worker is gone");
   Planner both{{{"1x4", 2}, {"2x2", 1}}, {}, {}};

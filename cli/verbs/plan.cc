@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -106,20 +107,15 @@ bool IsOfStep(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsOutOfRange(status);
 }
 
-absl::StatusOr<v1::Plan> PlanMesh(const Context& context,
-                                  const PlanVerbFlags& flags,
-                                  const v1::PlanRequest& request) {
-  if (flags.symbolic) return planning::MakeSymbolicPlan(request);
-  if (!flags.baseline.empty()) {
-    return planning::MakeBaselinePlan(request, flags.baseline);
-  }
-  std::optional<absl::Duration> wait;
-  if (!flags.wait.empty()) {
-    ASSIGN_OR_RETURN(wait, ParseTime("--wait", flags.wait));
-  }
-  const TimeLimit limit(wait);
+absl::StatusOr<v1::Plan> MeasureMesh(const Context& context,
+                                     const PlanVerbFlags& flags,
+                                     const v1::PlanRequest& request,
+                                     const TimeLimit& limit) {
   absl::StatusOr<v1::Plan> planned =
-      AskForPlan(context, flags, request, limit.token());
+      absl::DeadlineExceededError("other meshes took the time");
+  if (!limit.has_passed()) {
+    planned = AskForPlan(context, flags, request, limit.token());
+  }
   // An interrupt stops, too.
   if (planned.ok() || (!limit.has_passed() && (limit.token().stop_requested() ||
                                                IsOfStep(planned.status())))) {
@@ -143,7 +139,8 @@ absl::StatusOr<v1::Plan> PlanMesh(const Context& context,
 
 // The mesh is one of the cluster's.
 absl::StatusOr<v1::Plan> PlanCluster(const Context& context,
-                                     const PlanVerbFlags& flags) {
+                                     const PlanVerbFlags& flags,
+                                     const PlanFunction& plan) {
   ASSIGN_OR_RETURN(const LoadedCluster loaded, LoadCluster(flags.cluster));
   PlanFlags step = flags.plan;
   step.mesh = absl::StrCat(loaded.cluster.device_count());
@@ -156,21 +153,33 @@ absl::StatusOr<v1::Plan> PlanCluster(const Context& context,
       *context.err << what << "\n";
     };
   }
-  return PlanMeshes(request, loaded.cluster, wishes,
-                    [&](const v1::PlanRequest& one) {
-                      return PlanMesh(context, flags, one);
-                    });
+  return PlanMeshes(request, loaded.cluster, wishes, plan);
 }
 
 absl::StatusOr<v1::Plan> MakePlan(const Context& context,
                                   const PlanVerbFlags& flags) {
-  if (!flags.cluster.empty()) return PlanCluster(context, flags);
+  std::optional<absl::Duration> wait;
+  if (!flags.wait.empty()) {
+    ASSIGN_OR_RETURN(wait, ParseTime("--wait", flags.wait));
+  }
+  // All meshes share it, from the first one's planning on.
+  std::optional<TimeLimit> limit;
+  const PlanFunction plan =
+      [&](const v1::PlanRequest& request) -> absl::StatusOr<v1::Plan> {
+    if (flags.symbolic) return planning::MakeSymbolicPlan(request);
+    if (!flags.baseline.empty()) {
+      return planning::MakeBaselinePlan(request, flags.baseline);
+    }
+    if (!limit.has_value()) limit.emplace(wait);
+    return MeasureMesh(context, flags, request, *limit);
+  };
+  if (!flags.cluster.empty()) return PlanCluster(context, flags, plan);
   if (flags.plan.mesh.empty()) {
     return absl::InvalidArgumentError(
         "--mesh is required, like 1x2, unless --cluster names a cluster file");
   }
   ASSIGN_OR_RETURN(const v1::PlanRequest request, ToPlanRequest(flags.plan));
-  return PlanMesh(context, flags, request);
+  return plan(request);
 }
 
 PlanSource FindSource(const PlanVerbFlags& flags) {
