@@ -2,7 +2,9 @@
 
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -59,6 +61,22 @@ class OperationsTest(unittest.TestCase):
                     self.sections()[section],
                     rf"\n    install -o {user} -g {user} -m 0600 \S+ "
                     rf"{re.escape(store)}\n")
+
+    def test_a_store_that_is_put_aside_stays_at_the_next_restore(self):
+        for section in ("Restore it", "Roll back"):
+            line = re.search(r"^mkdir .*$", self.sections()[section], re.M)[0]
+            aside = line.split()[1]
+            with self.subTest(section), tempfile.TemporaryDirectory() as made:
+                folder = pathlib.Path(made)
+                for backup in ("backup.db", "before-upgrade.db"):
+                    (folder / backup).write_text("backup")
+                for store in ("first", "second"):
+                    (folder / "service.db").write_text(store)
+                    subprocess.run(["bash", "-c", line], cwd=folder,
+                                   check=False, stderr=subprocess.DEVNULL)
+                self.assertEqual((folder / aside / "service.db").read_text(),
+                                 "first")
+                self.assertEqual((folder / "service.db").read_text(), "second")
 
     def test_every_block_is_run(self):
         self.assertEqual([it.line for it in find_blocks(PAGE) if it.needs], [])
