@@ -3,6 +3,7 @@
 #ifndef MESHWRIGHT_CLI_FLAGS_DEVICE_FLAGS_H_
 #define MESHWRIGHT_CLI_FLAGS_DEVICE_FLAGS_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -29,6 +30,12 @@ void AddDeviceFlags(CLI::App& verb, DeviceFlags* flags);
 // that is not there. `local`: the plugin is opened on this machine.
 absl::StatusOr<v1::DeviceSpec> ToDeviceSpec(const DeviceFlags& flags,
                                             int64_t device_count, bool local);
+
+// Of a command that measures on this machine: ToDeviceSpec, and all GPUs but
+// the first `device_count` are hidden from runners (worker/devices/
+// device_choice.h).
+absl::StatusOr<v1::DeviceSpec> TakeLocalDevices(const DeviceFlags& flags,
+                                                int64_t device_count);
 
 }  // namespace meshwright::cli
 

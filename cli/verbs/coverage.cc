@@ -41,7 +41,7 @@ absl::StatusOr<v1::CoverageReport> CoverLocally(
   options.store = store.get();
   ASSIGN_OR_RETURN(
       options.devices,
-      ToDeviceSpec(flags.plan.devices, CountDevices(request.mesh()), true));
+      TakeLocalDevices(flags.plan.devices, CountDevices(request.mesh())));
   ASSIGN_OR_RETURN(const auto cluster, LocalCluster::Start(std::move(options)));
   const base::Interrupt interrupt;
   const auto measurer = cluster->coordinator().NewMeasurer(interrupt.token());

@@ -92,14 +92,15 @@ absl::StatusOr<v1::Plan> AskForPlan(const Context& context,
                                     const PlanVerbFlags& flags,
                                     const v1::PlanRequest& request,
                                     const std::stop_token& stop) {
-  const bool local = flags.coordinator.empty();
-  ASSIGN_OR_RETURN(
-      const v1::DeviceSpec devices,
-      ToDeviceSpec(flags.plan.devices, CountDevices(request.mesh()), local));
-  return local ? PlanLocally(context, flags, devices, request, stop)
-               : AskCoordinator(context, flags.coordinator,
-                                base::WithEnvironment(flags.security), request,
-                                stop);
+  const int64_t count = CountDevices(request.mesh());
+  if (flags.coordinator.empty()) {
+    ASSIGN_OR_RETURN(const v1::DeviceSpec devices,
+                     TakeLocalDevices(flags.plan.devices, count));
+    return PlanLocally(context, flags, devices, request, stop);
+  }
+  RETURN_IF_ERROR(ToDeviceSpec(flags.plan.devices, count, false).status());
+  return AskCoordinator(context, flags.coordinator,
+                        base::WithEnvironment(flags.security), request, stop);
 }
 
 // What is wrong with the step is wrong with its baseline, too.

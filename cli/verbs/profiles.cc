@@ -193,7 +193,7 @@ absl::StatusOr<v1::RemeasureReport> RemeasureLocally(
   options.clock = context.clock;
   options.store = store.get();
   ASSIGN_OR_RETURN(options.devices,
-                   ToDeviceSpec(flags.devices, CountDevices(mesh), true));
+                   TakeLocalDevices(flags.devices, CountDevices(mesh)));
   ASSIGN_OR_RETURN(const auto cluster, LocalCluster::Start(std::move(options)));
   const auto measurer = cluster->coordinator().NewMeasurer(interrupt.token());
   return validation::RemeasurePlan(

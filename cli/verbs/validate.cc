@@ -69,8 +69,9 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
         "random plans have no stages; leave out --random");
   }
   ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
-  ASSIGN_OR_RETURN(const v1::DeviceSpec device,
-                   ToDeviceSpec(flags.devices, 1, true));
+  ASSIGN_OR_RETURN(
+      const v1::DeviceSpec device,
+      TakeLocalDevices(flags.devices, validation::CountStageDevices(plan)));
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenNamedStore(flags.store));
@@ -110,7 +111,7 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   ASSIGN_OR_RETURN(const v1::MeshSpec mesh,
                    ParseMesh(absl::StrJoin(request.plan.mesh(), "x")));
   ASSIGN_OR_RETURN(request.device,
-                   ToDeviceSpec(flags.devices, CountDevices(mesh), true));
+                   TakeLocalDevices(flags.devices, CountDevices(mesh)));
   request.model_name = ParseModelName(flags.model);
   request.random_plans = flags.random;
   request.seed = flags.seed;

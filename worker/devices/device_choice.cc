@@ -1,5 +1,6 @@
 #include "worker/devices/device_choice.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <vector>
@@ -10,12 +11,16 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "proto/v1/device.pb.h"
+#include "worker/devices/sensors.h"
 
 namespace meshwright::worker::devices {
 namespace {
 
 constexpr int kVirtualDevices = 8;
 constexpr int kMaxDevices = 4096;
+// Of ShowDevicesOfMesh, for the runners.
+constexpr char kPerHost[] = "MESHWRIGHT_DEVICES_PER_HOST";
 
 // One name for each device of the list.
 absl::StatusOr<std::vector<std::string>> ReadNames(const std::string& text) {
@@ -38,6 +43,16 @@ absl::StatusOr<std::vector<std::string>> ReadNames(const std::string& text) {
     }
   }
   return names;
+}
+
+// 0: NVML does not say, or there is MIG, of which a process sees one part.
+int CountVisible(const std::string& library) {
+  const auto sensors = Sensors::Open(0, library);
+  if (!sensors.ok()) return 0;
+  v1::DeviceFingerprint devices;
+  (*sensors)->Describe(devices);
+  if (devices.partitioned()) return 0;
+  return static_cast<int>((*sensors)->Uuids().size());
 }
 
 // Hides all but the first `count` that are visible now. A plugin opens every
@@ -87,6 +102,20 @@ absl::Status ChooseDevices(const std::string& text, v1::DeviceSpec& devices) {
   setenv("CUDA_VISIBLE_DEVICES", absl::StrJoin(names, ",").c_str(), 1);
   devices.set_device_count(static_cast<int32_t>(names.size()));
   return absl::OkStatus();
+}
+
+void ShowDevicesOfMesh(int64_t count, const std::string& library) {
+  const int visible = CountVisible(library);
+  if (count < 1 || count >= visible) return;
+  setenv(kPerHost, absl::StrCat(visible).c_str(), 1);
+  ShowFirst(static_cast<int>(count));
+}
+
+int CountDevicesOfHost(int opened) {
+  const char* const text = std::getenv(kPerHost);
+  int count = 0;
+  if (text == nullptr || !absl::SimpleAtoi(text, &count)) return opened;
+  return std::max(count, opened);
 }
 
 }  // namespace meshwright::worker::devices

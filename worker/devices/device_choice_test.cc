@@ -11,6 +11,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StrEq;
 
+// Of two devices.
+constexpr char kNvmlDouble[] =
+    MESHWRIGHT_DOUBLES "/nvidia/cu13/lib/libnvidia-ml.so.1";
+
 class DeviceChoiceTest : public testing::Test {
  protected:
   void SetUp() override { Clear(); }
@@ -18,6 +22,7 @@ class DeviceChoiceTest : public testing::Test {
   static void Clear() {
     unsetenv("CUDA_VISIBLE_DEVICES");
     unsetenv("CUDA_DEVICE_ORDER");
+    unsetenv("MESHWRIGHT_DEVICES_PER_HOST");
   }
   absl::Status Choose(const std::string& platform, const std::string& text) {
     devices_.set_platform(platform);
@@ -63,6 +68,32 @@ TEST_F(DeviceChoiceTest, ANumberIsTheMeshThatOneDeviceStandsFor) {
   ASSERT_TRUE(Choose("cuda", "4").ok());
   EXPECT_EQ(devices_.device_count(), 4);
   EXPECT_EQ(std::getenv("CUDA_VISIBLE_DEVICES"), nullptr);
+}
+
+TEST_F(DeviceChoiceTest, AMeshShowsItsOwnDevicesAndTheHostKeepsItsNumber) {
+  ShowDevicesOfMesh(2, kNvmlDouble);
+  EXPECT_EQ(std::getenv("CUDA_VISIBLE_DEVICES"), nullptr);
+  EXPECT_EQ(CountDevicesOfHost(2), 2);
+  ShowDevicesOfMesh(1, kNvmlDouble);
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("0"));
+  EXPECT_EQ(CountDevicesOfHost(1), 2);
+  // The next mesh of the same command.
+  ShowDevicesOfMesh(1, kNvmlDouble);
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("0"));
+  EXPECT_EQ(CountDevicesOfHost(1), 2);
+}
+
+TEST_F(DeviceChoiceTest, AMeshTakesTheFirstThatAreVisible) {
+  setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+  ShowDevicesOfMesh(1, kNvmlDouble);
+  EXPECT_THAT(std::getenv("CUDA_VISIBLE_DEVICES"), StrEq("1"));
+  EXPECT_EQ(CountDevicesOfHost(1), 2);
+}
+
+TEST_F(DeviceChoiceTest, WithoutNvmlAMeshHidesNothing) {
+  ShowDevicesOfMesh(1, "/nowhere/libnvidia-ml.so.1");
+  EXPECT_EQ(std::getenv("CUDA_VISIBLE_DEVICES"), nullptr);
+  EXPECT_EQ(CountDevicesOfHost(8), 8);
 }
 
 TEST_F(DeviceChoiceTest, NamesAreWhich) {

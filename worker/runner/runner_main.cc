@@ -23,6 +23,7 @@
 #include "worker/collect/find_collectors.h"
 #include "worker/collect/kernel_watch.h"
 #include "worker/devices/cache_sweep.h"
+#include "worker/devices/device_choice.h"
 #include "worker/devices/device_trouble.h"
 #include "worker/devices/fingerprint.h"
 #include "worker/devices/heat_counter.h"
@@ -153,7 +154,8 @@ absl::StatusOr<v1::DeviceFingerprint> MakeFingerprint(
     devices::DescribeProcessors(fingerprint);
     return fingerprint;
   }
-  fingerprint.set_devices_per_host(client.resident_count());
+  fingerprint.set_devices_per_host(
+      devices::CountDevicesOfHost(client.resident_count()));
   fingerprint.set_solo(client.is_solo());
   const auto bytes = client.DeviceMemoryBytes();
   if (bytes.ok()) fingerprint.set_memory_gib(devices::RoundToGib(*bytes));

@@ -26,6 +26,7 @@ constexpr std::string_view kNames[] = {"PATH",
                                        "MESHWRIGHT_CALM_SECONDS",
                                        "MESHWRIGHT_CPU_PLUGIN",
                                        "MESHWRIGHT_CUDA_PLUGIN",
+                                       "MESHWRIGHT_DEVICES_PER_HOST",
                                        "MESHWRIGHT_LOCK_FOLDER",
                                        "MESHWRIGHT_XLA_FLAGS"};
 constexpr std::string_view kPrefixes[] = {"ASAN_", "UBSAN_", "TSAN_", "LSAN_"};
