@@ -372,17 +372,19 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
                    dependencies_.plans->Add(record, quota.limits));
   base::Failpoint("plan.submitted");
   unclaimed_.Claim(record.module_sha256());
-  // Garbage collection may have taken it with an older plan, before this one
-  // named it.
-  ASSIGN_OR_RETURN(
-      const std::optional<int64_t> kept,
-      dependencies_.profiles->FindProgramBytes(record.module_sha256()));
   ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(added.id()));
-  if (!kept.has_value()) {
+  // Garbage collection may have taken it with an older plan, before this one
+  // named it. Where the store does not answer, the plan's run sees to that.
+  const auto kept =
+      dependencies_.profiles->FindProgramBytes(record.module_sha256());
+  if (kept.ok() && !kept->has_value()) {
     const absl::Status again = KeepModule(request, quota, record);
     if (absl::IsNotFound(again) && added.state() == v1::QUEUED) {
+      // Its request id is free for the submission that follows the module.
       // Where another one leads, the plan fails there.
-      Fail(id, again).IgnoreError();
+      if (Fail(id, again).ok()) {
+        dependencies_.plans->Remove({&id, 1}).status().IgnoreError();
+      }
     }
     RETURN_IF_ERROR(again);
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <string>
@@ -629,25 +630,59 @@ class TakenModules : public store::FakeProfileStore {
       const std::string& key) override {
     auto bytes = FakeProfileStore::FindProgramBytes(key);
     const store::UnusedProgram taken{.key = key};
-    EXPECT_TRUE(RemovePrograms({&taken, 1}).ok());
+    if (takes) EXPECT_TRUE(RemovePrograms({&taken, 1}).ok());
     return bytes;
   }
+
+  std::atomic<bool> takes = true;
 };
 
 TEST_F(PlanRunnerTest, AModuleThatIsTakenMeanwhileIsAskedFor) {
-  profiles_ = std::make_unique<TakenModules>();
+  auto modules = std::make_unique<TakenModules>();
+  TakenModules& taken = *modules;
+  profiles_ = std::move(modules);
   const auto runner = NewRunner();
   const std::string key = store::MakeKey("module");
   ASSERT_TRUE(profiles_->RecordProgram(key, "hlo").ok());
   v1::SubmitPlanRequest request = Request("");
   request.set_module_sha256(key);
+  request.set_request_id("nightly");
   const absl::Status status = runner->Submit(request).status();
   EXPECT_TRUE(absl::IsNotFound(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("put it first"));
-  const auto plan = plans_.Get(PlanId{1});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(plan->state(), v1::FAILED);
-  EXPECT_THAT(plan->reason(), HasSubstr("put it first"));
+  EXPECT_TRUE(absl::IsNotFound(plans_.Get(PlanId{1}).status()));
+  // The same submission, after the module.
+  taken.takes = false;
+  ASSERT_TRUE(profiles_->RecordProgram(key, "hlo").ok());
+  const auto again = runner->Submit(request);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->state(), v1::QUEUED);
+}
+
+// Says once that a module is there, and then nothing.
+class SilentModules : public store::FakeProfileStore {
+ public:
+  absl::StatusOr<std::optional<int64_t>> FindProgramBytes(
+      const std::string& key) override {
+    if (asked_.exchange(true)) {
+      return absl::UnavailableError("the database is away");
+    }
+    return FakeProfileStore::FindProgramBytes(key);
+  }
+
+ private:
+  std::atomic<bool> asked_ = false;
+};
+
+TEST_F(PlanRunnerTest, APlanThatIsInTheStoreRunsWhereTheSecondLookFails) {
+  profiles_ = std::make_unique<SilentModules>();
+  const auto runner = NewRunner();
+  const std::string key = store::MakeKey("module");
+  ASSERT_TRUE(profiles_->RecordProgram(key, "bad").ok());
+  v1::SubmitPlanRequest request = Request("");
+  request.set_module_sha256(key);
+  EXPECT_EQ(Await(*runner, Submit(*runner, request), kEnded).reason(),
+            "it is no HLO module");
 }
 
 TEST_F(PlanRunnerTest, APriorityIsWithinItsRange) {
