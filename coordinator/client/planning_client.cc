@@ -102,14 +102,17 @@ class GrpcPlanningClient : public PlanningClient {
 
   absl::StatusOr<v1::PlanRecord> SubmitPlan(
       const v1::SubmitPlanRequest& request) override {
+    const std::string& module = request.request().hlo_module();
+    if (module.empty()) return Ask(*plans_, &v1::Plans::Stub::Submit, request);
     v1::SubmitPlanRequest named = request;
-    if (!request.request().hlo_module().empty()) {
-      named.mutable_request()->clear_hlo_module();
-      const std::string& module = request.request().hlo_module();
-      named.set_module_sha256(base::Sha256Hex(module));
-      const absl::Status put = PutModule(named.module_sha256(), module);
-      if (!put.ok()) return put;
-    }
+    named.mutable_request()->clear_hlo_module();
+    named.set_module_sha256(base::Sha256Hex(module));
+    RETURN_IF_ERROR(PutModule(named.module_sha256(), module));
+    absl::StatusOr<v1::PlanRecord> record =
+        Ask(*plans_, &v1::Plans::Stub::Submit, named);
+    if (!absl::IsNotFound(record.status())) return record;
+    // Garbage collection took the module in between.
+    RETURN_IF_ERROR(PutModule(named.module_sha256(), module));
     return Ask(*plans_, &v1::Plans::Stub::Submit, named);
   }
   absl::StatusOr<v1::PlanRecord> GetPlan(const std::string& id) override {

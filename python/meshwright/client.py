@@ -26,7 +26,7 @@ from meshwright._client_base import (
 from meshwright._progress import OnUpdate, ProgressDisplay
 from meshwright._requests import Mesh, Module, PlanOptions
 from meshwright._stubs import plans_pb2, plans_pb2_grpc
-from meshwright.errors import DeadlineExceeded, Internal, Unavailable
+from meshwright.errors import DeadlineExceeded, Internal, NotFound, Unavailable
 from meshwright.plan import Plan
 from meshwright.quantities import parse_mesh, parse_seconds
 from meshwright.records import PlanRecord, PlanUpdate
@@ -81,27 +81,39 @@ class Client(ClientBase):
             **options,
         )
         self._connect(_requests.count_devices(parse_mesh(mesh)), _until)
+        try:
+            record = self._put_and_submit(digest, content, request, _until)
+        except NotFound:  # garbage collection took the module in between
+            record = self._put_and_submit(digest, content, request, _until)
+        return _messages.to_record(record)
+
+    def _put_and_submit(
+        self,
+        digest: str,
+        content: bytes,
+        request: plans_pb2.SubmitPlanRequest,
+        until: float | None,
+    ) -> plans_pb2.PlanRecord:
         known = self._call(
             plans_pb2_grpc.ModulesStub,
             "Has",
             plans_pb2.HasModuleRequest(sha256=digest),
-            _requests.limit(_requests.CALL_SECONDS, _until),
+            _requests.limit(_requests.CALL_SECONDS, until),
         )
         if not known.has:
             self._call(
                 plans_pb2_grpc.ModulesStub,
                 "Put",
                 _requests.chunks(content),
-                _requests.limit(_requests.ANALYSIS_SECONDS, _until),
+                _requests.limit(_requests.ANALYSIS_SECONDS, until),
             )
-        return _messages.to_record(
-            self._call(
-                plans_pb2_grpc.PlansStub,
-                "Submit",
-                request,
-                _requests.limit(_requests.CALL_SECONDS, _until),
-            )
+        record: plans_pb2.PlanRecord = self._call(
+            plans_pb2_grpc.PlansStub,
+            "Submit",
+            request,
+            _requests.limit(_requests.CALL_SECONDS, until),
         )
+        return record
 
     def plan(
         self,
