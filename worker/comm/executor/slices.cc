@@ -49,6 +49,14 @@ absl::Status WriteTo(const std::string& path, const Task& task,
                       absl::StrCat("task ", task.id, ": ", status.message()));
 }
 
+// A full disk is a failure of this host, and no fault of the plan's.
+absl::Status BlameHost(const absl::Status& status) {
+  // Also of a file that is larger than the disk's files may be.
+  const bool is_full =
+      absl::IsResourceExhausted(status) || absl::IsOutOfRange(status);
+  return is_full ? absl::AbortedError(status.message()) : status;
+}
+
 absl::Status StageSlices(const std::string& folder, const std::string& staging,
                          const Plan& plan, std::span<const int> tasks,
                          std::span<const std::vector<std::byte>> slices) {
@@ -118,7 +126,8 @@ absl::Status WriteSlices(const std::string& folder, const Plan& plan,
   RETURN_IF_ERROR(CheckSliceFiles(folder, plan, tasks));
   std::string staging = absl::StrCat(folder, "/.slices-XXXXXX");
   if (mkdtemp(staging.data()) == nullptr) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write in ", folder));
+    return BlameHost(
+        absl::ErrnoToStatus(errno, absl::StrCat("cannot write in ", folder)));
   }
   absl::Status status = StageSlices(folder, staging, plan, tasks, slices);
   if (status.ok()) {
@@ -126,7 +135,7 @@ absl::Status WriteSlices(const std::string& folder, const Plan& plan,
   }
   std::error_code ignored;
   std::filesystem::remove_all(staging, ignored);
-  return status;
+  return BlameHost(status);
 }
 
 absl::StatusOr<std::vector<std::byte>> MakeSlice(uint64_t seed,

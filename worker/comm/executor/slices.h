@@ -5,8 +5,8 @@
 // for tests. Received slices are written to a folder within DIR first. They get
 // their names once all of them are there, so that a full disk leaves DIR as it
 // was. A device or a pipe that stands at DIR/ID is written to as it is.
-// Errors: kInvalidArgument for an id that names no file or a folder, those of
-// base/file.h.
+// Errors: kInvalidArgument for an id that names no file or a folder, kAborted
+// for slices that do not fit the disk, those of base/file.h.
 #ifndef MESHWRIGHT_WORKER_COMM_EXECUTOR_SLICES_H_
 #define MESHWRIGHT_WORKER_COMM_EXECUTOR_SLICES_H_
 

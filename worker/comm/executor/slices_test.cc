@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/exit_status.h"
 #include "base/file.h"
 
 namespace meshwright::worker::comm {
@@ -71,6 +72,7 @@ TEST_F(WriteSlicesTest, ADiskThatFillsLeavesEveryFileAsItWas) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   EXPECT_THAT(std::string(status.message()), HasSubstr("task b: "));
+  EXPECT_EQ(base::ToExitStatus(status), base::kExitFailure);
   EXPECT_EQ(Content("a"), "old");
   EXPECT_EQ(CountFiles(), 1);
 }
