@@ -67,6 +67,16 @@ absl::Status CheckSocket(const std::string& address, absl::string_view path) {
 
 }  // namespace
 
+absl::Status ExplainLookup(const std::string& address, int failure) {
+  const std::string message =
+      absl::StrCat("cannot listen on ", address, ": ", gai_strerror(failure));
+  if (failure == EAI_AGAIN || failure == EAI_SYSTEM) {
+    return absl::UnavailableError(absl::StrCat(
+        message, "; bring the name service up, or give an address"));
+  }
+  return absl::InvalidArgumentError(message);
+}
+
 absl::Status CheckListenAddress(const std::string& address) {
   absl::string_view path = address;
   if (absl::ConsumePrefix(&path, "unix:")) return CheckSocket(address, path);
@@ -88,10 +98,7 @@ absl::Status CheckListenAddress(const std::string& address) {
   addrinfo* found = nullptr;
   const int failure =
       getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (failure != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cannot listen on ", address, ": ", gai_strerror(failure)));
-  }
+  if (failure != 0) return ExplainLookup(address, failure);
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(
       found, &freeaddrinfo);
   int error = EADDRNOTAVAIL;

@@ -3,8 +3,9 @@
 // Concept: gRPC says only that a port could not be bound; this asks the kernel
 // first, so that the person reads why.
 // Errors: kAlreadyExists for what may pass: a busy port, a socket that answers,
-// an address that this machine does not have. kInvalidArgument (no HOST:PORT,
-// or a host that is none), kPermissionDenied. Each is one sentence.
+// an address that this machine does not have. kUnavailable where the name
+// service does not answer. kInvalidArgument (no HOST:PORT, or a host that is
+// none), kPermissionDenied. Each is one sentence.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_
 
@@ -16,6 +17,9 @@ namespace meshwright::service {
 
 // `address` is HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one.
 absl::Status CheckListenAddress(const std::string& address);
+
+// Why the host of `address` was not found; `failure` is of getaddrinfo.
+absl::Status ExplainLookup(const std::string& address, int failure);
 
 }  // namespace meshwright::service
 

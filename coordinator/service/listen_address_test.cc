@@ -1,6 +1,7 @@
 #include "coordinator/service/listen_address.h"
 
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -36,6 +37,14 @@ TEST(ListenAddressTest, AnAddressOfAnotherMachineMayPass) {
   const absl::Status status = CheckListenAddress("198.51.100.7:0");
   EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
   EXPECT_NE(status.message().find("198.51.100.7"), absl::string_view::npos);
+}
+
+TEST(ListenAddressTest, ANameServiceThatIsNotUpMayPass) {
+  for (const int failure : {EAI_AGAIN, EAI_SYSTEM}) {
+    EXPECT_TRUE(absl::IsUnavailable(ExplainLookup("host.example:7", failure)));
+  }
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(ExplainLookup("host.example:7", EAI_NONAME)));
 }
 
 TEST(ListenAddressTest, APathThatIsTooLongIsNamed) {
