@@ -1,12 +1,18 @@
 #include "worker/comm/executor/rank.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <optional>
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "worker/comm/testing/fault_injection_proxy.h"
 #include "worker/comm/testing/group.h"
@@ -410,17 +416,69 @@ TEST(TcpListenerTest, AHostWhoseOwnNameIsLoopbackListensEverywhere) {
   EXPECT_EQ(ChooseListenAddress("localhost", "::1"), "::1");
 }
 
-// localhost is ::1 before 127.0.0.1 on most machines, and nobody listens there.
+// "127.0.0.1:7000" of a port of the kernel's choice. Nobody accepts there, so
+// that it answers one caller, and no second one.
+class SilentPort {
+ public:
+  SilentPort() {
+    sockaddr_in at = {};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(at);
+    auto* const name = reinterpret_cast<sockaddr*>(&at);
+    EXPECT_EQ(bind(listener_, name, size), 0);
+    EXPECT_EQ(listen(listener_, 0), 0);
+    EXPECT_EQ(getsockname(listener_, name, &size), 0);
+    EXPECT_EQ(connect(caller_, name, size), 0);
+    address_ = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
+  }
+  ~SilentPort() {
+    close(caller_);
+    close(listener_);
+  }
+  const std::string& address() const { return address_; }
+
+ private:
+  const int listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int caller_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::string address_;
+};
+
+// The port of a listener that is gone again.
+std::string ClosedAddress() {
+  const auto listener = TcpListener::Listen("127.0.0.1:0");
+  EXPECT_TRUE(listener.ok()) << listener.status();
+  return "127.0.0.1:" + std::to_string(listener->port());
+}
+
+absl::Status ConnectToFirst(TcpListener& loop,
+                            const std::vector<std::string>& addresses) {
+  TcpSocket socket(loop);
+  std::optional<absl::Status> came;
+  socket.ConnectToFirst(addresses, std::chrono::milliseconds(100),
+                        [&](const absl::Status& status) { came = status; });
+  loop.Run();
+  return came.value_or(absl::InternalError("nothing came"));
+}
+
 TEST(TcpSocketTest, EveryAddressOfANameIsTried) {
   auto listener = TcpListener::Listen("127.0.0.1:0");
   ASSERT_TRUE(listener.ok()) << listener.status();
-  TcpSocket socket(*listener);
-  std::optional<absl::Status> came;
-  socket.Connect("localhost:" + std::to_string(listener->port()),
-                 [&](const absl::Status& status) { came = status; });
-  listener->Run();
-  ASSERT_TRUE(came.has_value());
-  EXPECT_TRUE(came->ok()) << *came;
+  const std::string open = "127.0.0.1:" + std::to_string(listener->port());
+  const SilentPort silent;
+  const absl::Status came = ConnectToFirst(
+      *listener, {ClosedAddress(), silent.address(), open, ClosedAddress()});
+  EXPECT_TRUE(came.ok()) << came;
+}
+
+TEST(TcpSocketTest, NoAddressOfANameAnswers) {
+  auto listener = TcpListener::Listen("127.0.0.1:0");
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const SilentPort silent;
+  const absl::Status came =
+      ConnectToFirst(*listener, {ClosedAddress(), silent.address()});
+  EXPECT_EQ(came.code(), absl::StatusCode::kUnavailable) << came;
+  EXPECT_THAT(std::string(came.message()), HasSubstr("timed out"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <boost/asio.hpp>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -25,6 +26,9 @@ absl::Status ToStatus(const error_code& error) {
   return absl::UnavailableError(
       error == asio::error::eof ? "it closed its connection" : error.message());
 }
+
+// Of one of several addresses: two SYNs go out in it.
+constexpr std::chrono::seconds kPatience(2);
 
 struct HostPort {
   std::string host;
@@ -59,10 +63,62 @@ struct TcpListener::Port {
 struct TcpSocket::State {
   explicit State(asio::io_context& context) : context(context) {}
 
+  // A connection to the first of several endpoints that answers.
+  struct Attempt {
+    std::vector<tcp::endpoint> endpoints;  // at least one
+    std::chrono::steady_clock::duration patience;
+    Done done;
+    asio::steady_timer timer;
+    size_t at = 0;  // the one that is tried; all of them: it is over
+  };
+  void Begin(std::vector<tcp::endpoint> endpoints,
+             std::chrono::steady_clock::duration patience, Done done) {
+    Try(std::make_shared<Attempt>(Attempt{.endpoints = std::move(endpoints),
+                                          .patience = patience,
+                                          .done = std::move(done),
+                                          .timer = asio::steady_timer(context),
+                                          .at = 0}));
+  }
+  void Try(const std::shared_ptr<Attempt>& attempt);
+
   asio::io_context& context;
   tcp::socket socket{context};
   bool closed = false;
 };
+
+void TcpSocket::State::Try(const std::shared_ptr<Attempt>& attempt) {
+  const size_t at = attempt->at;
+  error_code ignored;
+  socket.close(ignored);
+  if (attempt->endpoints.size() > 1) {
+    attempt->timer.expires_after(attempt->patience);
+    attempt->timer.async_wait([this, attempt, at](error_code cancelled) {
+      // Where it is over, the socket may be gone.
+      if (cancelled || attempt->at != at) return;
+      error_code none;
+      socket.close(none);
+    });
+  }
+  socket.async_connect(
+      attempt->endpoints[at], [this, attempt](error_code error) {
+        error_code none;
+        attempt->timer.cancel(none);
+        const bool given_up = error == asio::error::operation_aborted ||
+                              (!error && !socket.is_open());
+        if (closed) {
+          error = asio::error::operation_aborted;
+        } else if (given_up) {
+          error = asio::error::timed_out;
+        }
+        ++attempt->at;
+        if (error && !closed && attempt->at < attempt->endpoints.size()) {
+          Try(attempt);
+          return;
+        }
+        attempt->at = attempt->endpoints.size();
+        attempt->done(ToStatus(error));
+      });
+}
 
 TcpListener::TcpListener(std::unique_ptr<Port> port) : port_(std::move(port)) {}
 TcpListener::~TcpListener() = default;
@@ -144,11 +200,32 @@ void TcpSocket::Connect(const std::string& address, Done done) {
           error_code error, const tcp::resolver::results_type& found) {
         if (state->closed) error = asio::error::operation_aborted;
         if (error) return done(ToStatus(error));
-        asio::async_connect(state->socket, found,
-                            [done](error_code failure, const tcp::endpoint&) {
-                              done(ToStatus(failure));
-                            });
+        std::vector<tcp::endpoint> endpoints;
+        for (const auto& entry : found) endpoints.push_back(entry.endpoint());
+        state->Begin(std::move(endpoints), kPatience, done);
       });
+}
+
+void TcpSocket::ConnectToFirst(const std::vector<std::string>& addresses,
+                               std::chrono::steady_clock::duration patience,
+                               Done done) {
+  state_->closed = false;
+  error_code error;
+  std::vector<tcp::endpoint> endpoints;
+  for (const std::string& address : addresses) {
+    const auto [host, port] = Split(address);
+    uint32_t number = 0;
+    const auto place = asio::ip::make_address(host, error);
+    if (error || !absl::SimpleAtoi(port, &number)) break;
+    endpoints.emplace_back(place, static_cast<uint16_t>(number));
+  }
+  if (endpoints.empty() || endpoints.size() != addresses.size()) {
+    asio::post(state_->context, [done = std::move(done)] {
+      done(absl::InvalidArgumentError("an address is not IP:PORT"));
+    });
+    return;
+  }
+  state_->Begin(std::move(endpoints), patience, std::move(done));
 }
 
 void TcpSocket::Configure(int send_buffer_bytes) {

@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -65,8 +66,12 @@ class TcpSocket {
   explicit TcpSocket(TcpListener& loop);
   ~TcpSocket();
 
-  // To HOST:PORT; of several addresses of HOST, the first that answers.
+  // To HOST:PORT; of several addresses of HOST, the first that answers within
+  // two seconds. One address alone has as long as the kernel tries it.
   void Connect(const std::string& address, Done done);
+  // The same of several IP:PORT, with a time for each of them.
+  void ConnectToFirst(const std::vector<std::string>& addresses,
+                      std::chrono::steady_clock::duration patience, Done done);
   // Sends small messages at once, and buffers this much in the kernel.
   void Configure(int send_buffer_bytes);
   // All of the bytes; `heard` is called when some of them came.
