@@ -162,7 +162,8 @@ struct UnusedRow {
   int64_t last_used_day = 0;
 };
 
-// A program to remove, unless it was used after this day.
+// A program to remove, unless it was used after this day. A use by this process
+// since the last ListUnusedPrograms counts as later, also on that day.
 struct UnusedProgram {
   std::string key;
   int64_t last_used_day = std::numeric_limits<int64_t>::max();

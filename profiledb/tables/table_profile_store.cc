@@ -206,6 +206,27 @@ struct TableProfileStore::Writer : Side {
     return used_programs.contains(program);
   }
 
+  // Programs that are used from here on, until some are removed: their day may
+  // be that of the list.
+  void BeginList() {
+    const base::MutexLock lock(&used_mutex);
+    used_since_list.emplace();
+  }
+  void NoteSinceList(const std::string& program) {
+    const base::MutexLock lock(&used_mutex);
+    if (used_since_list.has_value() && used_since_list->size() < kMaximumUsed) {
+      used_since_list->insert(program);
+    }
+  }
+  bool IsUsedSinceList(const std::string& program) {
+    const base::MutexLock lock(&used_mutex);
+    return used_since_list.has_value() && used_since_list->contains(program);
+  }
+  void EndList() {
+    const base::MutexLock lock(&used_mutex);
+    used_since_list.reset();
+  }
+
   // After a use was noted. One commit, which the look-up does not wait for:
   // another process may hold the store for seconds. One that fails is made
   // again later.
@@ -234,6 +255,8 @@ struct TableProfileStore::Writer : Side {
   base::Mutex used_mutex;
   absl::flat_hash_set<int64_t> used ABSL_GUARDED_BY(used_mutex);
   absl::flat_hash_set<std::string> used_programs ABSL_GUARDED_BY(used_mutex);
+  std::optional<absl::flat_hash_set<std::string>> used_since_list
+      ABSL_GUARDED_BY(used_mutex);
   // Taken of these by the commit at hand, until it is over.
   absl::flat_hash_set<int64_t> written;
   absl::flat_hash_set<std::string> written_programs;
@@ -461,6 +484,7 @@ absl::Status TableProfileStore::RecordPrograms(
 
 absl::StatusOr<std::optional<int64_t>> TableProfileStore::FindProgramBytes(
     const std::string& key) {
+  sides_->writer.NoteSinceList(key);
   std::optional<int64_t> bytes;
   RETURN_IF_ERROR(sides_->reader.Read([&]() -> absl::Status {
     ASSIGN_OR_RETURN(bytes, sides_->reader.programs->FindBytes(key));
@@ -472,6 +496,7 @@ absl::StatusOr<std::optional<int64_t>> TableProfileStore::FindProgramBytes(
 
 absl::StatusOr<std::string> TableProfileStore::LookupProgram(
     const std::string& key) {
+  sides_->writer.NoteSinceList(key);
   absl::StatusOr<std::string> program;
   RETURN_IF_ERROR(sides_->reader.Read([&] {
     program = sides_->reader.programs->Find(key);
@@ -600,6 +625,7 @@ absl::Status TableProfileStore::ForEachWhole(const store::Scan& scan) {
 
 absl::StatusOr<std::vector<store::ProgramUse>>
 TableProfileStore::ListUnusedPrograms(int64_t day) {
+  sides_->writer.BeginList();
   // The last uses of this process.
   RETURN_IF_ERROR(sides_->writer.FlushUsed());
   Reader& reader = sides_->scanner;
@@ -625,7 +651,7 @@ absl::StatusOr<int64_t> TableProfileStore::RemovePrograms(
   }
   Writer& writer = sides_->writer;
   int64_t removed = 0;
-  RETURN_IF_ERROR(writer.commits.Write([&]() -> absl::Status {
+  const absl::Status status = writer.commits.Write([&]() -> absl::Status {
     removed = 0;
     ASSIGN_OR_RETURN(const auto teams, writer.profiles->ListTeams());
     for (const store::UnusedProgram& it : programs) {
@@ -636,12 +662,16 @@ absl::StatusOr<int64_t> TableProfileStore::RemovePrograms(
         RETURN_IF_ERROR(writer.programs->Touch(it.key, writer.Today()));
       }
       ASSIGN_OR_RETURN(const int64_t day, writer.programs->FindLastUse(it.key));
-      if (day > it.last_used_day) continue;
+      const bool is_used =
+          it.last_used_day <= writer.Today() && writer.IsUsedSinceList(it.key);
+      if (is_used || day > it.last_used_day) continue;
       RETURN_IF_ERROR(writer.programs->Remove(it.key));
       ++removed;
     }
     return {};
-  }));
+  });
+  writer.EndList();
+  RETURN_IF_ERROR(status);
   return removed;
 }
 

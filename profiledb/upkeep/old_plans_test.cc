@@ -93,21 +93,25 @@ TEST_F(OldPlansTest, ADryRunOnlySays) {
 
 // A submission asks for the module before the store has its plan.
 TEST_F(OldPlansTest, AModelThatIsFoundMeanwhileStays) {
-  v1::PlanRecord record;
-  record.set_module_sha256(base::Sha256Hex("old"));
-  const Program program{
-      .key = record.module_sha256(), .hlo = "old", .last_used_day = 20000};
-  ASSERT_TRUE(profiles_.RecordPrograms({&program, 1}).ok());
-  const PlanId id = *ParsePlanId(plans_.Add(record)->id());
-  v1::PlanUpdate done;
-  done.set_state(v1::FAILED);
-  done.set_unix_ns((now_ - 31 * kDay).time_since_epoch().count());
-  ASSERT_TRUE(plans_.Append(epoch_, id, done).ok());
-  plans_.meanwhile = [&] { EXPECT_TRUE(Has("old")); };
-  const v1::GcReport report = Remove();
-  EXPECT_EQ(report.plans(), 1);
-  EXPECT_EQ(report.models(), 0);
-  EXPECT_TRUE(Has("old"));
+  const int64_t today =
+      std::chrono::floor<std::chrono::days>(now_).time_since_epoch().count();
+  for (const int64_t day : {int64_t{20000}, today}) {
+    v1::PlanRecord record;
+    record.set_module_sha256(base::Sha256Hex("old"));
+    const Program program{
+        .key = record.module_sha256(), .hlo = "old", .last_used_day = day};
+    ASSERT_TRUE(profiles_.RecordPrograms({&program, 1}).ok());
+    const PlanId id = *ParsePlanId(plans_.Add(record)->id());
+    v1::PlanUpdate done;
+    done.set_state(v1::FAILED);
+    done.set_unix_ns((now_ - 31 * kDay).time_since_epoch().count());
+    ASSERT_TRUE(plans_.Append(epoch_, id, done).ok());
+    plans_.meanwhile = [&] { EXPECT_TRUE(Has("old")); };
+    const v1::GcReport report = Remove();
+    EXPECT_EQ(report.plans(), 1);
+    EXPECT_EQ(report.models(), 0);
+    EXPECT_TRUE(Has("old"));
+  }
 }
 
 TEST_F(OldPlansTest, AModelThatARowNamesStays) {

@@ -1,6 +1,7 @@
 #include "tests/conformance/profile_store_conformance.h"
 
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -596,6 +597,22 @@ TEST_P(ProfileStoreConformance, ListsAndRemovesProgramsThatNobodyUses) {
       .key = MakeKey("old"), .hlo = "module", .last_used_day = 10};
   ASSERT_TRUE(store_->RecordPrograms({&again, 1}).ok());
   EXPECT_EQ(store_->ListUnusedPrograms(11)->size(), 1u);
+}
+
+// On the day of the list, which is the day of both uses.
+TEST_P(ProfileStoreConformance, AProgramThatIsUsedSinceTheListStays) {
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("model"), "module").ok());
+  const auto unused =
+      store_->ListUnusedPrograms(std::numeric_limits<int64_t>::max());
+  ASSERT_TRUE(unused.ok()) << unused.status();
+  ASSERT_EQ(unused->size(), 1u);
+  const store::UnusedProgram going = {
+      .key = MakeKey("model"), .last_used_day = unused->front().last_used_day};
+  ASSERT_TRUE(store_->FindProgramBytes(going.key)->has_value());
+  EXPECT_EQ(*store_->RemovePrograms({&going, 1}), 0);
+  ASSERT_TRUE(
+      store_->ListUnusedPrograms(std::numeric_limits<int64_t>::max()).ok());
+  EXPECT_EQ(*store_->RemovePrograms({&going, 1}), 1);
 }
 
 TEST_P(ProfileStoreConformance, ASoundStoreIsVerified) {

@@ -116,12 +116,17 @@ void FakeProfileStore::KeepProgram(const std::string& key, std::string_view hlo,
   kept.last_used_day = std::max(kept.last_used_day, day);
 }
 
+void FakeProfileStore::NoteUse(const std::string& key, KeptProgram& program) {
+  program.last_used_day = Today();
+  if (used_since_list_.has_value()) used_since_list_->insert(key);
+}
+
 absl::StatusOr<std::optional<int64_t>> FakeProfileStore::FindProgramBytes(
     const std::string& key) {
   base::MutexLock lock(&mutex_);
   const auto found = programs_.find(key);
   if (found == programs_.end()) return std::nullopt;
-  found->second.last_used_day = Today();
+  NoteUse(key, found->second);
   return static_cast<int64_t>(found->second.hlo.size());
 }
 
@@ -132,7 +137,7 @@ absl::StatusOr<std::string> FakeProfileStore::LookupProgram(
   if (program == programs_.end()) {
     return absl::NotFoundError(absl::StrCat("no program has the key ", key));
   }
-  program->second.last_used_day = Today();
+  NoteUse(key, program->second);
   return program->second.hlo;
 }
 
@@ -246,6 +251,7 @@ bool FakeProfileStore::IsNamed(const std::string& key) const {
 absl::StatusOr<std::vector<ProgramUse>> FakeProfileStore::ListUnusedPrograms(
     int64_t day) {
   const base::MutexLock lock(&mutex_);
+  used_since_list_.emplace();
   std::vector<ProgramUse> unused;
   for (const auto& [key, program] : programs_) {
     if (program.last_used_day >= day || IsNamed(key)) continue;
@@ -262,13 +268,17 @@ absl::StatusOr<int64_t> FakeProfileStore::RemovePrograms(
   int64_t removed = 0;
   for (const UnusedProgram& it : programs) {
     const auto found = programs_.find(it.key);
-    if (found == programs_.end() || IsNamed(it.key) ||
+    const bool is_used = it.last_used_day <= Today() &&
+                         used_since_list_.has_value() &&
+                         used_since_list_->contains(it.key);
+    if (found == programs_.end() || IsNamed(it.key) || is_used ||
         found->second.last_used_day > it.last_used_day) {
       continue;
     }
     programs_.erase(found);
     ++removed;
   }
+  used_since_list_.reset();
   return removed;
 }
 

@@ -6,6 +6,8 @@
 #define MESHWRIGHT_PROFILEDB_STORE_TESTING_FAKE_PROFILE_STORE_H_
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +71,8 @@ class FakeProfileStore : public ProfileStore {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsNamed(const std::string& key) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteUse(const std::string& key, KeptProgram& program)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static int64_t Today();
 
   base::Mutex mutex_;
@@ -76,6 +80,8 @@ class FakeProfileStore : public ProfileStore {
   std::map<std::pair<std::string, std::string>, Row> rows_
       ABSL_GUARDED_BY(mutex_);
   std::map<std::string, KeptProgram> programs_ ABSL_GUARDED_BY(mutex_);
+  // From a list of unused programs until some are removed.
+  std::optional<std::set<std::string>> used_since_list_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, QuarantineEntry> quarantine_ ABSL_GUARDED_BY(mutex_);
 };
 
