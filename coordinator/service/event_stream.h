@@ -38,7 +38,7 @@ class EventStream
     : public Reactor,
       public std::enable_shared_from_this<EventStream<Reactor, Event, Status>> {
  public:
-  static constexpr absl::Duration kBetweenLooks = absl::Seconds(10);
+  static constexpr absl::Duration kBetweenLooks = absl::Seconds(5);
 
   // `work(stream)` returns the status that the stream ends with. `may_go_on` is
   // called from any thread, one at a time, and not after the work.
