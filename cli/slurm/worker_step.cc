@@ -55,19 +55,15 @@ std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
   const int nodes = static_cast<int>(allocation.nodes.size());
   const int per_node = CountWorkersPerNode(allocation, options.platform);
   std::vector<std::string> words = {
-      "srun",
-      absl::StrCat("--job-name=", kStepName),
-      "--overlap",
+      "srun", absl::StrCat("--job-name=", kStepName), "--overlap",
       absl::StrCat("--nodes=", nodes),
       absl::StrCat("--ntasks=", nodes * per_node),
       absl::StrCat("--ntasks-per-node=", per_node),
       absl::StrCat("--cpus-per-task=",
                    std::max(allocation.processors_per_node / per_node, 1)),
-      "--mem=0",
-      "--cpu-bind=none",
-      "--input=none",
-      "--kill-on-bad-exit=0",
-      "--label"};
+      "--mem=0", "--cpu-bind=none", "--input=none", "--kill-on-bad-exit=0",
+      // Tasks without a GPU end first; the others stay.
+      "--wait=0", "--label"};
   const bool has_gpus = options.platform != "cpu";
   if (has_gpus) words.insert(words.end(), {"sh", "-c", kOneGpuEach, "sh"});
   words.insert(words.end(),

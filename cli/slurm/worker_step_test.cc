@@ -41,6 +41,7 @@ TEST(WorkerStepTest, OneWorkerAGpu) {
   EXPECT_THAT(words, Contains("--cpus-per-task=12"));
   EXPECT_THAT(absl::StrJoin(words, " "), HasSubstr("SLURM_LOCALID"));
   EXPECT_THAT(words, Not(Contains("--devices")));
+  EXPECT_THAT(words, Contains("--wait=0"));
   EXPECT_EQ(CountWorkers(TwoNodes(), "cuda"), 6);
   EXPECT_EQ(CountWorkers(TwoNodes(), "cpu"), 2);
 }
