@@ -1,9 +1,23 @@
 #include "coordinator/jobs/worker_port.h"
 
+#include <cstdint>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "coordinator/jobs/device_digest.h"
 
 namespace meshwright::jobs {
+namespace {
+
+// The rest of a sentence; empty where the number is no difference.
+std::string NameOtherCount(int32_t plans, int32_t workers) {
+  if (plans == workers) return "";
+  return absl::StrCat(", ", workers, " of them on its host and not ", plans,
+                      "; submit the plan again, or start a worker that has ",
+                      plans);
+}
+
+}  // namespace
 
 absl::Status CanRun(const WorkerDescription& worker,
                     const v1::DeviceSpec& device,
@@ -41,7 +55,9 @@ absl::Status CanRun(const WorkerDescription& worker,
     return absl::UnavailableError(absl::StrCat(
         "worker ", worker.name, " has other devices than the plan's: ",
         has.device_kind, " ", has.fingerprint.processor(),
-        " under plugin version ", has.platform_version));
+        " under plugin version ", has.platform_version,
+        NameOtherCount(exactly->fingerprint.devices_per_host(),
+                       has.fingerprint.devices_per_host())));
   }
   return absl::OkStatus();
 }

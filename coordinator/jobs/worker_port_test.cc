@@ -79,5 +79,16 @@ TEST(CanRunTest, EachOtherDeviceIsRefused) {
   }
 }
 
+// As where a worker of --devices 4 opened all 8 before.
+TEST(CanRunTest, AnotherNumberOfDevicesOnTheHostIsNamed) {
+  WorkerDescription worker = MakeWorker();
+  worker.devices.fingerprint.set_devices_per_host(4);
+  DeviceDescription plans = worker.devices;
+  plans.fingerprint.set_devices_per_host(8);
+  const absl::Status status = CanRun(worker, MakeWanted(), &plans);
+  EXPECT_THAT(std::string(status.message()),
+              testing::HasSubstr("4 of them on its host and not 8"));
+}
+
 }  // namespace
 }  // namespace meshwright::jobs
