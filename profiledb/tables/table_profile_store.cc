@@ -33,6 +33,8 @@ constexpr char kDamagedMeasurement[] = "one of several measurements of its key";
 
 // Rows whose last use is not written yet; further ones wait for a next look-up.
 constexpr size_t kMaximumUsed = 100'000;
+// Of programs that are used while others are removed; beyond, days count.
+constexpr size_t kMaximumSinceList = 10'000;
 // Of these, with one commit: it keeps all others who write from the store. A
 // program has a statement of its own.
 constexpr size_t kUsedPerCommit = 1'000;
@@ -206,15 +208,16 @@ struct TableProfileStore::Writer : Side {
     return used_programs.contains(program);
   }
 
-  // Programs that are used from here on, until some are removed: their day may
-  // be that of the list.
+  // Programs that are used from here on, until some are removed or the next
+  // list: their day may be that of the list.
   void BeginList() {
     const base::MutexLock lock(&used_mutex);
     used_since_list.emplace();
   }
   void NoteSinceList(const std::string& program) {
     const base::MutexLock lock(&used_mutex);
-    if (used_since_list.has_value() && used_since_list->size() < kMaximumUsed) {
+    if (used_since_list.has_value() &&
+        used_since_list->size() < kMaximumSinceList) {
       used_since_list->insert(program);
     }
   }
