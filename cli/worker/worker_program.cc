@@ -63,7 +63,8 @@ constexpr absl::Duration kProcessorLook = absl::Milliseconds(500);
 std::vector<worker::DeviceLinks> ReadLinks(const v1::DeviceSpec& devices) {
   std::vector<worker::DeviceLinks> links;
   if (devices.platform() != "cuda") return links;
-  const auto sensors = worker::devices::Sensors::Open(devices.device_count());
+  const auto sensors =
+      worker::devices::Sensors::Open(worker::devices::CountOwnDevices(devices));
   if (!sensors.ok()) return links;
   for (const auto& [place, ends, switches] : (*sensors)->ReadLinks()) {
     links.push_back({place, ends, switches});

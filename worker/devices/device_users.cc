@@ -55,8 +55,12 @@ bool HasNumbersOfHost(const std::filesystem::path& root) {
          kFirstNamespace;
 }
 
+int CountOwnDevices(const v1::DeviceSpec& devices) {
+  return devices.solo() ? 1 : devices.device_count();
+}
+
 absl::StatusOr<std::unique_ptr<DeviceUsers>> OpenDeviceUsers(
-    const v1::DeviceSpec& devices) {
+    const v1::DeviceSpec& devices, const std::string& library) {
   const pid_t self = getpid();
   if (devices.platform() == "cpu") {
     const auto watch = std::make_shared<const LoadWatch>();
@@ -71,7 +75,7 @@ absl::StatusOr<std::unique_ptr<DeviceUsers>> OpenDeviceUsers(
         watch->processors());
   }
   ASSIGN_OR_RETURN(std::unique_ptr<Sensors> opened,
-                   Sensors::Open(devices.device_count()));
+                   Sensors::Open(CountOwnDevices(devices), library));
   const std::shared_ptr<const Sensors> sensors = std::move(opened);
   return std::make_unique<GpuUsers>(
       [sensors] { return sensors->ListProcesses(); },

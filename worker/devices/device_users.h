@@ -69,9 +69,14 @@ class ProcessorUsers : public DeviceUsers {
   std::optional<LoadWatch::Reading> last_;
 };
 
-// Of the devices that a worker with this specification has.
+// How many devices a worker with this specification has; 0: all there are. One
+// that stands for a mesh is one.
+int CountOwnDevices(const v1::DeviceSpec& devices);
+
+// Of those devices. `library`: as of Sensors::Open.
 absl::StatusOr<std::unique_ptr<DeviceUsers>> OpenDeviceUsers(
-    const v1::DeviceSpec& devices);
+    const v1::DeviceSpec& devices,
+    const std::string& library = "libnvidia-ml.so.1");
 
 // Whether processes have the numbers here that the host gives them.
 bool HasNumbersOfHost(const std::filesystem::path& root = "/");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -86,6 +87,22 @@ TEST(DeviceUsersTest, OfThisMachinesProcessors) {
   const auto users = OpenDeviceUsers(devices);
   ASSERT_TRUE(users.ok()) << users.status();
   EXPECT_EQ((*users)->Find(), "");  // the first
+}
+
+// One GPU of this machine stands for a mesh of four.
+TEST(DeviceUsersTest, OfTheOneGpuThatStandsForAMesh) {
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  const std::string two_gpus =
+      MESHWRIGHT_DOUBLES "/nvidia/cu13/lib/libnvidia-ml.so.1";
+  v1::DeviceSpec devices;
+  devices.set_platform("cuda");
+  devices.set_device_count(4);
+  EXPECT_EQ(CountOwnDevices(devices), 4);
+  EXPECT_FALSE(OpenDeviceUsers(devices, two_gpus).ok());
+  devices.set_solo(true);
+  EXPECT_EQ(CountOwnDevices(devices), 1);
+  const auto users = OpenDeviceUsers(devices, two_gpus);
+  EXPECT_TRUE(users.ok()) << users.status();
 }
 
 TEST(DeviceUsersTest, NumbersAreTheHostsInTheFirstNamespaceAlone) {
