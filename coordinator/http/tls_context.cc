@@ -1,8 +1,8 @@
 #include "coordinator/http/tls_context.h"
 
+#include <sys/stat.h>
+
 #include <boost/asio/ssl/context.hpp>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -38,12 +38,14 @@ TlsContext::Context TlsContext::Current() {
   if (now - looked_ < absl::Seconds(listening_.reload_seconds)) return current_;
   looked_ = now;
   std::string files = DescribeFiles();
-  if (files == files_) return current_;
+  const bool is_same = files == files_;
+  if (is_same && read_.ok()) return current_;
   files_ = std::move(files);
-  const absl::Status status = Reload();
-  if (!status.ok()) {
+  const absl::Status before = std::exchange(read_, Reload());
+  const bool was_said = is_same && read_ == before;
+  if (!read_.ok() && !was_said) {
     base::LogWarning("http: the certificate of before stays in force: ",
-                     status.message());
+                     read_.message());
   }
   return current_;
 }
@@ -81,10 +83,10 @@ std::string TlsContext::DescribeFiles() const {
   for (const std::string& path :
        {listening_.certificate_file, listening_.key_file,
         listening_.client_ca_file}) {
-    std::error_code error;
-    const auto when = std::filesystem::last_write_time(path, error);
-    const auto bytes = std::filesystem::file_size(path, error);
-    absl::StrAppend(&described, when.time_since_epoch().count(), " ", bytes,
+    struct stat info = {};  // all zero: there is no file
+    stat(path.c_str(), &info);
+    absl::StrAppend(&described, info.st_ino, " ", info.st_size, " ",
+                    absl::ToUnixNanos(absl::TimeFromTimespec(info.st_ctim)),
                     "\n");
   }
   return described;

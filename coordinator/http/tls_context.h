@@ -2,8 +2,9 @@
 //
 // Concept: a renewed certificate is taken up by the next connection, as gRPC
 // does it. The files are looked at no more often than
-// Listening::reload_seconds. Files that are wrong leave the certificate of
-// before in force, with a line in the log.
+// Listening::reload_seconds. Files that are wrong, or cannot be read, leave
+// the certificate of before in force, with a line in the log. They are tried
+// again until they are right.
 // Threads: one. Errors: kInvalidArgument, with OpenSSL's reason, where the
 // first certificate, its key or the clients' CA cannot be used.
 #ifndef MESHWRIGHT_COORDINATOR_HTTP_TLS_CONTEXT_H_
@@ -42,6 +43,7 @@ class TlsContext {
   const security::Listening listening_;
   Context current_;
   std::string files_;  // as they were when they were read last
+  absl::Status read_;  // the last time, after the first certificate
   absl::Time looked_;  // of base::SteadyClock
 };
 
