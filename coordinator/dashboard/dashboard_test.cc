@@ -53,7 +53,6 @@ class DashboardTest : public testing::Test {
                                      .address = "here:7433"});
     ASSERT_TRUE(started.ok()) << started.status();
     dashboard_ = *std::move(started);
-    dashboard_->AwaitCensus();
   }
   // The text of a token of these roles, which the file knows.
   std::string AddToken(std::vector<security::Role> roles,
@@ -291,6 +290,8 @@ TEST_F(DashboardTest, TheStoreAndItsQualityAreCounted) {
   ASSERT_TRUE(
       profiles_.Record(store::MakeRow("d", v1::CRASHED), day(101)).ok());
   Start();
+  EXPECT_EQ(Read("/api/store")["counted"], nullptr);
+  dashboard_->AwaitCensus();
   const json store = Read("/api/store");
   EXPECT_EQ(store["outcomes"], json({{"measured", 3}, {"crashed", 1}}));
   EXPECT_EQ(store["qualities"], json({{"good", 2}, {"noisy", 1}}));

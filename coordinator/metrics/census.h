@@ -2,8 +2,9 @@
 //
 // Concept: counting reads every row, which takes seconds where there are a
 // million. So whoever asks gets the newest count, and the next one is begun in
-// the background when it is due. That is kInterval after the last one, and a
-// hundred times what that took, so it costs a hundredth of a processor.
+// the background when it is due: at the first question, and then kInterval
+// after the last count, or a hundred times what that took. So it costs a
+// hundredth of a processor at most.
 //   Nobody asks: nobody counts.
 // Threads and ownership: any thread; `take` is called on a thread of its own,
 // and what it reads and the clock outlive the census.
@@ -39,16 +40,12 @@ class Census {
   };
   static constexpr absl::Duration kInterval = absl::Minutes(10);
 
-  // Begins the first count.
   Census(Take take, const base::Clock* clock)
-      : take_(std::move(take)), clock_(clock) {
-    base::MutexLock lock(&mutex_);
-    Begin();
-  }
+      : take_(std::move(take)), clock_(clock) {}
   // Tells a count that runs to stop, and waits for it.
   ~Census() { stop_.request_stop(); }
 
-  // Absent: the first count has not ended.
+  // Absent: the first count, which the first call begins, has not ended.
   std::optional<Count> Newest() ABSL_LOCKS_EXCLUDED(mutex_) {
     base::MutexLock lock(&mutex_);
     if (!runs_ && clock_->Now() >= due_) Begin();
@@ -85,7 +82,7 @@ class Census {
   base::Mutex mutex_;
   std::optional<Count> newest_ ABSL_GUARDED_BY(mutex_);
   bool runs_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::Time due_ ABSL_GUARDED_BY(mutex_);
+  absl::Time due_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 
   base::ThreadPool thread_{1};  // last: joined before the rest goes
 };

@@ -125,6 +125,7 @@ TEST_F(ExporterTest, HasTheNewestCensusOfTheStore) {
   ASSERT_TRUE(profiles_.Record(store::MakeRow("c", v1::CRASHED), {}).ok());
   ASSERT_TRUE(profiles_.RecordProgram(store::MakeKey("a"), "hlo").ok());
   Start(&plans_);
+  EXPECT_THAT(Read(), Not(HasSubstr("meshwright_store_rows")));
   exporter_->AwaitCensus();
   const std::string text = Read();
   for (const char* line :

@@ -13,21 +13,29 @@ class SlowStore : public store::FakeProfileStore {
  public:
   explicit SlowStore(base::FakeClock* clock) : clock_(clock) {}
   absl::StatusOr<store::Statistics> Count() override {
+    ++counted_;
     clock_->Advance(takes_);
     if (!failure_.ok()) return failure_;
     return FakeProfileStore::Count();
   }
   void set_takes(absl::Duration takes) { takes_ = takes; }
   void set_failure(absl::Status failure) { failure_ = std::move(failure); }
+  // Read while no count runs.
+  int counted() const { return counted_; }
 
  private:
   base::FakeClock* const clock_;
   absl::Duration takes_;
   absl::Status failure_;
+  int counted_ = 0;
 };
 
 class StoreCensusTest : public testing::Test {
  protected:
+  static void CountFirst(StoreCensus& census) {
+    EXPECT_EQ(Programs(census), -1);
+    AwaitCount(census);
+  }
   static void AwaitCount(StoreCensus& census) {
     ASSERT_TRUE(census.AwaitIdle(absl::InfiniteDuration()));
   }
@@ -43,9 +51,14 @@ class StoreCensusTest : public testing::Test {
   SlowStore store_{&clock_};
 };
 
+TEST_F(StoreCensusTest, NobodyAsksAndNobodyCounts) {
+  { StoreCensus census(&store_, &clock_); }
+  EXPECT_EQ(store_.counted(), 0);
+}
+
 TEST_F(StoreCensusTest, CountsAgainWhenItIsDue) {
   StoreCensus census(&store_, &clock_);
-  AwaitCount(census);
+  CountFirst(census);
   EXPECT_EQ(Programs(census), 0);
   AddProgram("a");
   clock_.Advance(StoreCensus::kInterval - absl::Seconds(1));
@@ -61,7 +74,7 @@ TEST_F(StoreCensusTest, CountsAgainWhenItIsDue) {
 TEST_F(StoreCensusTest, RestsAHundredTimesWhatACountTakes) {
   store_.set_takes(absl::Minutes(1));
   StoreCensus census(&store_, &clock_);
-  AwaitCount(census);
+  CountFirst(census);
   AddProgram("a");
   clock_.Advance(absl::Minutes(99));
   EXPECT_EQ(Programs(census), 0);
@@ -76,7 +89,7 @@ TEST_F(StoreCensusTest, RestsAHundredTimesWhatACountTakes) {
 TEST_F(StoreCensusTest, AStoreThatFailsLeavesTheCountBefore) {
   AddProgram("a");
   StoreCensus census(&store_, &clock_);
-  AwaitCount(census);
+  CountFirst(census);
   AddProgram("b");
   store_.set_failure(absl::UnavailableError("gone"));
   clock_.Advance(StoreCensus::kInterval);
