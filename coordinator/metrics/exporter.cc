@@ -37,7 +37,7 @@ absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Start(
   }
   exporter->state_ =
       NewStateFamilies({sources.queue, sources.plans, exporter->census_.get(),
-                        sources.longest_wait});
+                        sources.longest_wait, sources.store_patience});
   ASSIGN_OR_RETURN(
       exporter->server_,
       http::HttpServer::Start(

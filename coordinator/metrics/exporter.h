@@ -19,6 +19,7 @@
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/metrics/figures.h"
 #include "coordinator/metrics/store_census.h"
+#include "coordinator/metrics/store_wait.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 
@@ -38,6 +39,8 @@ class Exporter {
     store::ProfileStore* profiles = nullptr;  // null: there is none
     // Of the plans that wait for devices; empty: none does.
     std::function<absl::Duration()> longest_wait = {};
+    // That a store of plans has to answer.
+    absl::Duration store_patience = StoreWait::kPatience;
   };
 
   // `address` is HOST:PORT; port 0 takes a free one.

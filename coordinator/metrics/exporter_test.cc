@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "coordinator/http/testing/ask_http.h"
 #include "coordinator/metrics/testing/read_metrics.h"
 #include "profiledb/store/memory_plan_store.h"
@@ -26,12 +27,26 @@ class DeadPlanStore : public store::MemoryPlanStore {
   }
 };
 
+// Answers when the test says so.
+class SilentPlanStore : public store::MemoryPlanStore {
+ public:
+  absl::StatusOr<std::map<v1::PlanState, int64_t>> CountByState() override {
+    answers_.WaitForNotification();
+    return MemoryPlanStore::CountByState();
+  }
+  void Answer() { answers_.Notify(); }
+
+ private:
+  absl::Notification answers_;
+};
+
 class ExporterTest : public testing::Test {
  protected:
-  void Start(store::PlanStore* plans) {
+  void Start(store::PlanStore* plans,
+             absl::Duration patience = absl::InfiniteDuration()) {
     auto started = Exporter::Start(
         "127.0.0.1:0", {&clock_, &figures_, &queue_, plans, &profiles_,
-                        [] { return absl::Minutes(90); }});
+                        [] { return absl::Minutes(90); }, patience});
     ASSERT_TRUE(started.ok()) << started.status();
     exporter_ = *std::move(started);
   }
@@ -145,6 +160,18 @@ TEST_F(ExporterTest, AStoreThatDoesNotAnswerIsAFigure) {
   EXPECT_THAT(text, HasSubstr("\nmeshwright_store_up 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("meshwright_plans{")));
   EXPECT_THAT(text, HasSubstr("\nmeshwright_programs_waiting 0\n"));
+  exporter_.reset();  // before the store
+}
+
+TEST_F(ExporterTest, AStoreThatSaysNothingIsNotWaitedFor) {
+  SilentPlanStore silent;
+  Start(&silent, absl::Milliseconds(1));
+  for (int reading = 0; reading < 2; ++reading) {
+    const std::string text = Read();
+    EXPECT_THAT(text, HasSubstr("\nmeshwright_store_up 0\n"));
+    EXPECT_THAT(text, HasSubstr("\nmeshwright_workers{state=\"idle\"} 0\n"));
+  }
+  silent.Answer();
   exporter_.reset();  // before the store
 }
 

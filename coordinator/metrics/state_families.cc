@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "base/enum_words.h"
 #include "base/log/log.h"
@@ -46,8 +47,9 @@ void AddByLabel(Families& families, const std::string& name,
   }
 }
 
-void AddPlans(store::PlanStore& plans, Families& families) {
-  const auto counts = plans.CountByState();
+using PlanCounts = std::map<v1::PlanState, int64_t>;
+
+void AddPlans(const absl::StatusOr<PlanCounts>& counts, Families& families) {
   Add(families, "meshwright_store_up",
       "Whether the store of plans answered this reading.", counts.ok() ? 1 : 0);
   if (!counts.ok()) {
@@ -122,11 +124,14 @@ void AddStore(const StoreCensus::Count& count, Families& families) {
 
 class StateFamilies : public prometheus::Collectable {
  public:
-  explicit StateFamilies(const StateSources& sources) : sources_(sources) {}
+  explicit StateFamilies(const StateSources& sources)
+      : sources_(sources), plans_wait_(sources.store_patience) {}
 
   Families Collect() const override {
     Families families;
-    AddPlans(*sources_.plans, families);
+    AddPlans(plans_wait_.Ask<PlanCounts>(
+                 [plans = sources_.plans] { return plans->CountByState(); }),
+             families);
     Add(families, "meshwright_plans_longest_wait_seconds",
         "The longest wait for devices of the plans that wait for some.",
         sources_.longest_wait ? absl::ToDoubleSeconds(sources_.longest_wait())
@@ -140,6 +145,7 @@ class StateFamilies : public prometheus::Collectable {
 
  private:
   const StateSources sources_;
+  mutable StoreWait plans_wait_;
 };
 
 }  // namespace
