@@ -87,9 +87,14 @@ absl::StatusOr<v1::ListPlansRequest> ParseQuery(const std::string& query) {
   return request;
 }
 
-absl::StatusOr<Json> ListPlans(const Sources& sources,
-                               const security::Caller& caller,
-                               const std::string& query) {
+// Names come from clients, and need not be UTF-8.
+std::string ToText(const Json& view) {
+  return view.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::string> ListPlans(const Sources& sources,
+                                      const security::Caller& caller,
+                                      const std::string& query) {
   ASSIGN_OR_RETURN(const v1::ListPlansRequest request, ParseQuery(query));
   ASSIGN_OR_RETURN(const v1::ListPlansResponse page,
                    service::ListPlans(*sources.plans, caller, request));
@@ -98,7 +103,16 @@ absl::StatusOr<Json> ListPlans(const Sources& sources,
   if (seen.has_value() && seen->empty()) {
     ASSIGN_OR_RETURN(counts, sources.plans->CountByState());
   }
-  return ViewPlans(page, counts);
+  return ToText(ViewPlans(page, counts));
+}
+
+absl::StatusOr<std::string> ShowPlan(const Sources& sources,
+                                     const security::Call& call,
+                                     const std::string& id) {
+  ASSIGN_OR_RETURN(
+      const v1::PlanRecord record,
+      service::FindSeenPlan(*sources.guard, *sources.plans, call, id));
+  return ToText(ViewPlan(record));
 }
 
 absl::StatusOr<Json> ListTasks(const Sources& sources,
@@ -136,7 +150,9 @@ Json DescribeService(const Sources& sources, const security::Caller& caller,
 }  // namespace
 
 Api::Api(const Sources& sources)
-    : sources_(sources), started_(sources.clock->Now()) {
+    : sources_(sources),
+      started_(sources.clock->Now()),
+      plans_wait_(sources.store_patience) {
   if (sources_.profiles != nullptr) {
     census_ = std::make_unique<metrics::Census<StoreSurvey>>(
         [profiles = sources_.profiles](const std::stop_token& stop) {
@@ -167,12 +183,13 @@ absl::StatusOr<std::string> Api::Answer(const http::Request& request) {
   if (path == "/api/service") {
     view = DescribeService(sources_, caller, started_);
   } else if (path == "/api/plans") {
-    ASSIGN_OR_RETURN(view, ListPlans(sources_, caller, request.query));
+    return plans_wait_.Ask<std::string>([this, caller, query = request.query] {
+      return ListPlans(sources_, caller, query);
+    });
   } else if (absl::ConsumePrefix(&id, kPlanRoot)) {
-    ASSIGN_OR_RETURN(const v1::PlanRecord record,
-                     service::FindSeenPlan(*sources_.guard, *sources_.plans,
-                                           call, std::string(id)));
-    view = ViewPlan(record);
+    return plans_wait_.Ask<std::string>([this, call, name = std::string(id)] {
+      return ShowPlan(sources_, call, name);
+    });
   } else if (path == "/api/tasks") {
     ASSIGN_OR_RETURN(view, ListTasks(sources_, caller));
   } else if (path == "/api/workers") {
@@ -184,8 +201,7 @@ absl::StatusOr<std::string> Api::Answer(const http::Request& request) {
                ? ViewStore(survey)
                : ViewQuality(survey, sources_.predictions->List());
   }
-  // Names come from clients, and need not be UTF-8.
-  return view.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return ToText(view);
 }
 
 }  // namespace meshwright::dashboard

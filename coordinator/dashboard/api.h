@@ -14,7 +14,7 @@
 // Threads: one. Ownership: what Sources points to outlives it.
 // Errors: those of Guard::Admit; kNotFound for another path or an unknown plan,
 // kInvalidArgument for a query that is none, kUnavailable for what the leader
-// alone knows, those of the store.
+// alone knows and for a store of plans that says nothing, those of the store.
 #ifndef MESHWRIGHT_COORDINATOR_DASHBOARD_API_H_
 #define MESHWRIGHT_COORDINATOR_DASHBOARD_API_H_
 
@@ -23,12 +23,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "base/clock.h"
 #include "coordinator/dashboard/prediction_log.h"
 #include "coordinator/dashboard/store_survey.h"
 #include "coordinator/http/http_server.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/metrics/census.h"
+#include "coordinator/metrics/store_wait.h"
 #include "coordinator/plans/leadership.h"
 #include "coordinator/security/guard.h"
 #include "profiledb/store/plan_store.h"
@@ -45,6 +47,8 @@ struct Sources {
   const plans::Leadership* leadership = nullptr;  // null: the only one
   const PredictionLog* predictions = nullptr;
   std::string address;  // of the coordinator, for people
+  // That a store of plans has to answer.
+  absl::Duration store_patience = metrics::StoreWait::kPatience;
 };
 
 class Api {
@@ -62,6 +66,7 @@ class Api {
   const Sources sources_;
   const absl::Time started_;
   std::unique_ptr<metrics::Census<StoreSurvey>> census_;  // null: no store
+  metrics::StoreWait plans_wait_;
 };
 
 }  // namespace meshwright::dashboard

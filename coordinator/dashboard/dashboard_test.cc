@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "coordinator/http/testing/ask_http.h"
 #include "coordinator/jobs/testing/fake_worker.h"
 #include "coordinator/security/token_file.h"
@@ -30,6 +31,20 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+// Answers when the test says so.
+class SilentPlans : public store::MemoryPlanStore {
+ public:
+  absl::StatusOr<std::vector<v1::PlanRecord>> List(
+      const store::PlanFilter& filter) override {
+    answers_.WaitForNotification();
+    return MemoryPlanStore::List(filter);
+  }
+  void Answer() { answers_.Notify(); }
+
+ private:
+  absl::Notification answers_;
+};
+
 class DashboardTest : public testing::Test {
  protected:
   void SetUp() override { TearDown(); }
@@ -39,18 +54,22 @@ class DashboardTest : public testing::Test {
     unlink((tokens_ + ".lock").c_str());
   }
 
-  void Start(const std::string& token_file = "") {
+  void Start(const std::string& token_file = "",
+             store::PlanStore* plans = nullptr,
+             absl::Duration patience = absl::InfiniteDuration()) {
     auto guard = security::Guard::Open({&clock_, token_file, nullptr});
     ASSERT_TRUE(guard.ok()) << guard.status();
     guard_ = *std::move(guard);
-    auto started = Dashboard::Start("127.0.0.1:0", security::Listening(),
-                                    {.clock = &clock_,
-                                     .guard = guard_.get(),
-                                     .queue = &queue_,
-                                     .plans = &plans_,
-                                     .profiles = &profiles_,
-                                     .predictions = &predictions_,
-                                     .address = "here:7433"});
+    auto started =
+        Dashboard::Start("127.0.0.1:0", security::Listening(),
+                         {.clock = &clock_,
+                          .guard = guard_.get(),
+                          .queue = &queue_,
+                          .plans = plans == nullptr ? &plans_ : plans,
+                          .profiles = &profiles_,
+                          .predictions = &predictions_,
+                          .address = "here:7433",
+                          .store_patience = patience});
     ASSERT_TRUE(started.ok()) << started.status();
     dashboard_ = *std::move(started);
   }
@@ -363,6 +382,19 @@ TEST_F(DashboardTest, AnotherTeamsPlansAreNotShown) {
   EXPECT_THAT(Ask("/api/tasks", With(reader)), Not(HasSubstr("secret")));
   EXPECT_EQ(Read("/api/plans", With(admin))["plans"].size(), 2);
   EXPECT_THAT(Ask("/api/tasks", With(admin)), HasSubstr("secret"));
+}
+
+TEST_F(DashboardTest, AStoreThatSaysNothingHidesNoWorkers) {
+  SilentPlans silent;
+  Start("", &silent, absl::Milliseconds(1));
+  for (int reading = 0; reading < 2; ++reading) {
+    const std::string plans = Ask("/api/plans");
+    EXPECT_THAT(plans, StartsWith("HTTP/1.1 503"));
+    EXPECT_THAT(plans, HasSubstr("the store does not answer"));
+    EXPECT_THAT(Ask("/api/workers"), StartsWith("HTTP/1.1 200"));
+  }
+  silent.Answer();
+  dashboard_.reset();  // before the store
 }
 
 TEST_F(DashboardTest, NamesThatAreNoTextAreAnswered) {
