@@ -287,13 +287,20 @@ absl::Status Coordinator::Start() {
       absl::StartsWith(wanted, "unix:")
           ? wanted
           : absl::StrCat(wanted.substr(0, wanted.rfind(':')), ":", port);
+  const auto workers = [this] { return server_->runner.ListWorkers(); };
   if (given.figures != nullptr && !given.metrics_address.empty()) {
-    ASSIGN_OR_RETURN(server_->exporter,
-                     metrics::Exporter::Start(
-                         given.metrics_address,
-                         {given.clock, given.figures, &server_->queue,
-                          &server_->runner.plans(), given.profiles,
-                          [this] { return server_->runner.LongestWait(); }}));
+    ASSIGN_OR_RETURN(
+        server_->exporter,
+        metrics::Exporter::Start(given.metrics_address,
+                                 {.clock = given.clock,
+                                  .figures = given.figures,
+                                  .queue = &server_->queue,
+                                  .plans = &server_->runner.plans(),
+                                  .profiles = given.profiles,
+                                  .workers = workers,
+                                  .longest_wait = [this] {
+                                    return server_->runner.LongestWait();
+                                  }}));
     base::LogInfo("coordinator: metrics at http://",
                   server_->exporter->address(), "/metrics");
   }
@@ -304,6 +311,7 @@ absl::Status Coordinator::Start() {
                                     {.clock = given.clock,
                                      .guard = guard,
                                      .queue = &server_->queue,
+                                     .workers = workers,
                                      .plans = &server_->runner.plans(),
                                      .profiles = given.profiles,
                                      .leadership = leadership,

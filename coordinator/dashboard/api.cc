@@ -131,7 +131,7 @@ absl::StatusOr<Json> ListTasks(const Sources& sources,
 
 absl::StatusOr<Json> ListWorkers(const Sources& sources) {
   RETURN_IF_ERROR(plans::CheckHoldsWorkers(sources.leadership));
-  return ViewWorkers(sources.queue->Workers());
+  return ViewWorkers(sources.workers());
 }
 
 Json DescribeService(const Sources& sources, const security::Caller& caller,

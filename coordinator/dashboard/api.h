@@ -18,8 +18,10 @@
 #ifndef MESHWRIGHT_COORDINATOR_DASHBOARD_API_H_
 #define MESHWRIGHT_COORDINATOR_DASHBOARD_API_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -35,6 +37,7 @@
 #include "coordinator/security/guard.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::dashboard {
 
@@ -42,6 +45,8 @@ struct Sources {
   const base::Clock* clock = nullptr;
   const security::Guard* guard = nullptr;
   const jobs::JobQueue* queue = nullptr;
+  // The attached ones, and those that are to come back.
+  std::function<std::vector<v1::WorkerSummary>()> workers = {};
   store::PlanStore* plans = nullptr;
   store::ProfileStore* profiles = nullptr;        // null: there is none
   const plans::Leadership* leadership = nullptr;  // null: the only one

@@ -65,6 +65,7 @@ class DashboardTest : public testing::Test {
                          {.clock = &clock_,
                           .guard = guard_.get(),
                           .queue = &queue_,
+                          .workers = [this] { return queue_.Workers(); },
                           .plans = plans == nullptr ? &plans_ : plans,
                           .profiles = &profiles_,
                           .predictions = &predictions_,

@@ -36,8 +36,12 @@ absl::StatusOr<std::unique_ptr<Exporter>> Exporter::Start(
         std::make_unique<StoreCensus>(sources.profiles, sources.clock);
   }
   exporter->state_ =
-      NewStateFamilies({sources.queue, sources.plans, exporter->census_.get(),
-                        sources.longest_wait, sources.store_patience});
+      NewStateFamilies({.queue = sources.queue,
+                        .plans = sources.plans,
+                        .census = exporter->census_.get(),
+                        .workers = sources.workers,
+                        .longest_wait = sources.longest_wait,
+                        .store_patience = sources.store_patience});
   ASSIGN_OR_RETURN(
       exporter->server_,
       http::HttpServer::Start(

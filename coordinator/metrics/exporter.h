@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -37,6 +38,8 @@ class Exporter {
     const jobs::JobQueue* queue = nullptr;
     store::PlanStore* plans = nullptr;
     store::ProfileStore* profiles = nullptr;  // null: there is none
+    // The attached ones, and those that are to come back.
+    std::function<std::vector<v1::WorkerSummary>()> workers = {};
     // Of the plans that wait for devices; empty: none does.
     std::function<absl::Duration()> longest_wait = {};
     // That a store of plans has to answer.

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
@@ -46,6 +47,7 @@ class ExporterTest : public testing::Test {
              absl::Duration patience = absl::InfiniteDuration()) {
     auto started = Exporter::Start(
         "127.0.0.1:0", {&clock_, &figures_, &queue_, plans, &profiles_,
+                        [this] { return workers_; },
                         [] { return absl::Minutes(90); }, patience});
     ASSERT_TRUE(started.ok()) << started.status();
     exporter_ = *std::move(started);
@@ -57,6 +59,7 @@ class ExporterTest : public testing::Test {
   jobs::JobQueue queue_{&clock_, {.observer = &figures_}};
   store::MemoryPlanStore plans_;
   store::FakeProfileStore profiles_;
+  std::vector<v1::WorkerSummary> workers_;
   std::unique_ptr<Exporter> exporter_;
 };
 
@@ -131,6 +134,17 @@ TEST_F(ExporterTest, AsksForWhatThereIsAtEachReading) {
   EXPECT_THAT(text, HasSubstr("\nmeshwright_programs_waiting 1\n"));
   EXPECT_THAT(text,
               HasSubstr("\nmeshwright_plans_longest_wait_seconds 5400\n"));
+}
+
+TEST_F(ExporterTest, WorkersThatAreToComeBackAreAway) {
+  workers_.resize(3);
+  workers_[0].set_state(v1::WorkerSummary::BUSY);
+  workers_[1].set_state(v1::WorkerSummary::AWAY);
+  workers_[2].set_state(v1::WorkerSummary::AWAY);
+  Start(&plans_);
+  const std::string text = Read();
+  EXPECT_THAT(text, HasSubstr("\nmeshwright_workers{state=\"busy\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\nmeshwright_workers{state=\"away\"} 2\n"));
 }
 
 TEST_F(ExporterTest, HasTheNewestCensusOfTheStore) {

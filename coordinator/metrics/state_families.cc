@@ -72,7 +72,7 @@ std::string NameState(v1::WorkerSummary::State state) {
   return absl::AsciiStrToLower(v1::WorkerSummary::State_Name(state));
 }
 
-void AddQueue(const jobs::JobQueue& queue, Families& families) {
+void AddPrograms(const jobs::JobQueue& queue, Families& families) {
   const jobs::QueueCounts counts = queue.Count();
   Add(families, "meshwright_programs_waiting",
       "Programs that wait for a worker.",
@@ -80,12 +80,16 @@ void AddQueue(const jobs::JobQueue& queue, Families& families) {
   Add(families, "meshwright_programs_leased",
       "Programs that a worker has, without a result so far.",
       static_cast<double>(counts.programs_leased));
+}
+
+void AddWorkers(const std::vector<v1::WorkerSummary>& summaries,
+                Families& families) {
   std::map<std::string, int64_t> workers;
   for (int i = v1::WorkerSummary::IDLE; i <= v1::WorkerSummary::QUARANTINED;
        ++i) {
     workers[NameState(static_cast<v1::WorkerSummary::State>(i))] = 0;
   }
-  for (const v1::WorkerSummary& worker : queue.Workers()) {
+  for (const v1::WorkerSummary& worker : summaries) {
     ++workers[NameState(worker.state())];
   }
   AddByLabel(families, "meshwright_workers", "Workers, by state.", "state",
@@ -136,7 +140,8 @@ class StateFamilies : public prometheus::Collectable {
         "The longest wait for devices of the plans that wait for some.",
         sources_.longest_wait ? absl::ToDoubleSeconds(sources_.longest_wait())
                               : 0);
-    AddQueue(*sources_.queue, families);
+    AddPrograms(*sources_.queue, families);
+    AddWorkers(sources_.workers(), families);
     if (sources_.census == nullptr) return families;
     const auto count = sources_.census->Newest();
     if (count.has_value()) AddStore(*count, families);

@@ -10,6 +10,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
@@ -17,6 +18,7 @@
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/metrics/figures.h"
 #include "coordinator/metrics/testing/read_metrics.h"
+#include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/observed_profile_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
@@ -148,6 +150,29 @@ TEST_F(MetricsTest, PlansWorkersLookupsAndResultsAreCounted) {
     EXPECT_THAT(text, HasSubstr(absl::StrCat("\n", line, "\n")));
   }
   AwaitLine("meshwright_workers{state=\"idle\"} 1\n");
+}
+
+// Attached to a coordinator of before.
+TEST_F(MetricsTest, AWorkerThatIsToComeBackIsAway) {
+  store::MemoryPlanStore plans;
+  const auto epoch = plans.BeginEpoch("before");
+  ASSERT_TRUE(epoch.ok()) << epoch.status();
+  store::WorkerChanges changes;
+  changes.written.resize(1);
+  changes.written[0].worker = "b";
+  changes.written[0].seen = clock_.Now();
+  ASSERT_TRUE(plans.SetWorkers(*epoch, changes).ok());
+  daemon::Coordinator::Dependencies dependencies;
+  dependencies.clock = &clock_;
+  dependencies.listen_address = "127.0.0.1:0";
+  dependencies.plans = &plans;
+  dependencies.profiles = &observed_;
+  dependencies.figures = &figures_;
+  dependencies.metrics_address = "127.0.0.1:0";
+  daemon::Coordinator next(std::move(dependencies));
+  ASSERT_TRUE(next.Start().ok());
+  EXPECT_THAT(metrics::ReadMetrics(next.metrics_address()),
+              HasSubstr("\nmeshwright_workers{state=\"away\"} 1\n"));
 }
 
 TEST_F(MetricsTest, ErrorsOfPredictionsAreCountedByKindOfDevice) {
