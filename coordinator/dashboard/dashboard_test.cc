@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "coordinator/dashboard/views.h"
 #include "coordinator/http/testing/ask_http.h"
 #include "coordinator/jobs/testing/fake_worker.h"
 #include "coordinator/security/token_file.h"
@@ -285,8 +286,10 @@ TEST_F(DashboardTest, TasksSayWhyTheyWait) {
 
 TEST_F(DashboardTest, WorkersAreListed) {
   Start();
-  EXPECT_EQ(Read("/api/workers"),
-            json({{"total", 0}, {"workers", json::array()}}));
+  EXPECT_EQ(Read("/api/workers"), json({{"total", 0},
+                                        {"busy", 0},
+                                        {"unwell", 0},
+                                        {"workers", json::array()}}));
   jobs::FakeWorker worker(&queue_, "gpu7");
   worker.Attach();
   clock_.Advance(absl::Seconds(12));
@@ -294,6 +297,21 @@ TEST_F(DashboardTest, WorkersAreListed) {
   EXPECT_EQ(view["workers"][0]["id"], "gpu7");
   EXPECT_EQ(view["workers"][0]["state"], "idle");
   EXPECT_EQ(view["workers"][0]["seen_seconds_ago"], 10);
+}
+
+TEST(ViewsTest, WorkersThatAreNotListedAreCounted) {
+  std::vector<v1::WorkerSummary> workers(kMaxWorkers + 700);
+  for (v1::WorkerSummary& worker : workers) {
+    worker.set_state(v1::WorkerSummary::BUSY);
+  }
+  for (size_t i = 0; i < kMaxWorkers + 100; ++i) {
+    workers[i].set_state(v1::WorkerSummary::AWAY);
+  }
+  const Json view = ViewWorkers(workers);
+  EXPECT_EQ(view["total"], kMaxWorkers + 700);
+  EXPECT_EQ(view["busy"], 600);
+  EXPECT_EQ(view["unwell"], kMaxWorkers + 100);
+  EXPECT_EQ(view["workers"].size(), kMaxWorkers);
 }
 
 TEST_F(DashboardTest, TheStoreAndItsQualityAreCounted) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
@@ -79,6 +80,10 @@ int RankJob(const v1::JobSummary& job) {
     default:
       return 2;
   }
+}
+
+bool IsBusy(const v1::WorkerSummary& worker) {
+  return worker.state() == v1::WorkerSummary::BUSY;
 }
 
 bool NeedsSomeone(const v1::WorkerSummary& worker) {
@@ -174,7 +179,10 @@ Json ViewTasks(std::vector<v1::JobSummary> jobs, absl::Time now) {
 Json ViewWorkers(std::vector<v1::WorkerSummary> workers) {
   Json view;
   view["total"] = workers.size();
-  std::stable_partition(workers.begin(), workers.end(), NeedsSomeone);
+  view["busy"] = std::count_if(workers.begin(), workers.end(), IsBusy);
+  const auto others =
+      std::stable_partition(workers.begin(), workers.end(), NeedsSomeone);
+  view["unwell"] = std::distance(workers.begin(), others);
   if (workers.size() > kMaxWorkers) workers.resize(kMaxWorkers);
   view["workers"] = Json::array();
   for (const v1::WorkerSummary& worker : workers) {

@@ -36,7 +36,7 @@ Json ViewPlans(const v1::ListPlansResponse& page,
 Json ViewPlan(const v1::PlanRecord& record);
 // Those that run first, then those that wait, then those that are done.
 Json ViewTasks(std::vector<v1::JobSummary> jobs, absl::Time now);
-// Those that need someone first.
+// Those that need someone first. All are counted by how they are.
 Json ViewWorkers(std::vector<v1::WorkerSummary> workers);
 // `survey`: absent while the first one runs.
 Json ViewStore(const std::optional<SurveyCount>& survey);

@@ -195,6 +195,10 @@ def test_a_token_is_asked_for(page: browser.Page,
         page.press(read, browser.ENTER)
         page.await_true("document.querySelector('#plans tbody tr')")
         assert len(rows(page, "plans")) == 3
+        # A reader of a team is not told how many plans there are.
+        figures = page.ask(
+            "return document.querySelector('#figures').innerText;")
+        assert "none failed" not in figures and "0 failed" not in figures
         # Feeds that nobody had asked before the sign-in are asked, too.
         page.await_true("document.documentElement.dataset.charted")
         page.await_true("document.querySelector('#store-figures')"

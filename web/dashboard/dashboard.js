@@ -340,28 +340,27 @@ function medianError(predictions) {
   return errors.length ? errors[Math.floor(errors.length / 2)] : null;
 }
 
+// A note says nothing where its figure is not known.
 function drawFigures() {
   const {work, plans, tasks, workers, store, quality} = known;
-  const states = workers?.workers ?? [];
-  const busy = states.filter((it) => it.state === "busy").length;
-  const ill = states.filter((it) =>
-    !["idle", "busy"].includes(it.state)).length;
   const waiting = work?.plans.filter((it) => it.state === "waiting").length;
+  const failed = plans?.counts?.failed;
   const error = medianError(quality?.predictions ?? []);
   const rows = store?.counted ? store.outcomes.measured ?? 0 : null;
   byId("figures").replaceChildren(
       figure("Plans at work",
           work ? `${formatCount(work.plans.length)}${work.next ? "+" : ""}` : "…",
-          waiting ? `${formatCount(waiting)} of them waiting` : "none waits"),
+          work && (waiting ? `${formatCount(waiting)} of them waiting`
+            : "none waits")),
       figure("Plans done", plans?.counts
         ? formatCount(plans.counts.done ?? 0) : "–",
-      plans?.counts?.failed
-        ? `${formatCount(plans.counts.failed)} failed` : "none failed"),
+      plans?.counts && (failed ? `${formatCount(failed)} failed`
+        : "none failed")),
       figure("Workers", workers ? formatCount(workers.total) : "…",
-          `${formatCount(busy)} busy` + (ill ? `, ${formatCount(ill)} not well`
-            : "")),
+          workers && `${formatCount(workers.busy)} busy` + (workers.unwell
+            ? `, ${formatCount(workers.unwell)} not well` : "")),
       figure("Programs waiting", tasks ? formatCount(tasks.programs_waiting)
-        : "…", `${formatCount(tasks?.programs_leased ?? 0)} with workers`),
+        : "…", tasks && `${formatCount(tasks.programs_leased)} with workers`),
       figure("Measured rows", rows === null ? "…" : formatCount(rows),
           rows ? `${formatShare((store.qualities.good ?? 0) / rows)} good` : ""),
       figure("Error of predictions", error === null ? "–" : formatShare(error),
