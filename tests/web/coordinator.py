@@ -20,6 +20,7 @@ class Served:
     address: str
     bin: pathlib.Path
     token: str  # of the role submit; empty: none is asked for
+    process: subprocess.Popen[str]
 
     def run(self, *words: str) -> str:
         done = subprocess.run(
@@ -54,7 +55,8 @@ def start(binaries: pathlib.Path, folder: pathlib.Path, *, plans: int,
             line = process.stdout.readline()
             assert line, (folder / "coordinator.log").read_text()
             said = json.loads(line)
-            yield Served(said["dashboard"], said["address"], binaries, token)
+            yield Served(said["dashboard"], said["address"], binaries, token,
+                         process)
         finally:
             process.terminate()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -213,3 +214,17 @@ def test_a_coordinator_that_is_gone_is_said(page: browser.Page,
     page.await_true("!document.querySelector('#trouble').hidden && "
                     "document.querySelector('#link').textContent === 'lost'")
     assert len(rows(page, "plans")) == 3
+
+
+def test_a_coordinator_that_says_nothing_is_said(
+        page: browser.Page, tmp_path: pathlib.Path) -> None:
+    link = "document.querySelector('#link').textContent"
+    with coordinator.start(BIN, tmp_path, plans=3, rows=10) as it:
+        page.show(it.url)
+        page.await_true(f"{link} === 'live'")
+        it.process.send_signal(signal.SIGSTOP)
+        try:
+            page.await_true(f"{link} === 'lost'")
+        finally:
+            it.process.send_signal(signal.SIGCONT)
+        page.await_true(f"{link} === 'live'")

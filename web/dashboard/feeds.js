@@ -6,6 +6,8 @@
 // hidden, nor while a token is missing.
 
 const LATEST_WAIT = 15000;
+// A link that loses packets ends a request after minutes only.
+const PATIENCE = 10000;
 const FIRST_COUNT_WAIT = 2000;
 
 let token = sessionStorage.getItem("token") ?? "";
@@ -24,7 +26,8 @@ export async function ask(path, tag) {
   const headers = {};
   if (token) headers.Authorization = `Bearer ${token}`;
   if (tag) headers["If-None-Match"] = tag;
-  const response = await fetch(path, {headers, cache: "no-store"});
+  const response = await fetch(path,
+      {headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE)});
   if (response.status === 304) return {tag, same: true};
   const view = await response.json();
   if (!response.ok) {
