@@ -6,6 +6,7 @@
 
 #include "base/status_macros.h"
 #include "coordinator/planning/score.h"
+#include "coordinator/problem/peak_timeline.h"
 #include "coordinator/stages/pass_time_split.h"
 #include "planner/search/tradeoffs/pareto_front.h"
 #include "profiledb/store/row_time.h"
@@ -137,6 +138,8 @@ absl::StatusOr<PlanBasis> FindPlanBasis(const planning::MeasuredStep& step,
                    planning::ScoreChoice(step, choice));
   PlanBasis basis{.step_seconds = score.seconds,
                   .peak_bytes = score.peak_bytes};
+  basis.reducing_bytes =
+      formulation::FindPeakParts(step.measured, nodes).reducing;
   basis.programs = ListUsedPrograms(step, choice);
   basis.segments = DescribeSegments(step, choice, nodes);
   ASSIGN_OR_RETURN(basis.front, FindFrontPlans(step, points, options));

@@ -51,6 +51,9 @@ struct PlanBasis {
   // were.
   double step_seconds = 0;
   int64_t peak_bytes = 0;
+  // While the gradients are reduced, behind the last backward pass
+  // (problem/peak_timeline.h).
+  int64_t reducing_bytes = 0;
   std::vector<UsedProgram> programs;  // the longest in a step first
   std::vector<SegmentBasis> segments;
   std::vector<FrontPlan> front;  // of rising memory

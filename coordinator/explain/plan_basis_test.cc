@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "coordinator/explain/testing/fastest_plan.h"
@@ -68,6 +69,20 @@ TEST_F(PlanBasisTest, ASegmentsPassesAreAllOfItsTime) {
   EXPECT_GT(layer.backward_share, layer.forward_share);
   EXPECT_GT(layer.saved_bytes, 0);
   EXPECT_GT(layer.persistent_bytes, 0);
+}
+
+// The timeline of a report is made of these.
+TEST_F(PlanBasisTest, ThePeakIsOfRunningSegmentsOrOfReducedGradients) {
+  int64_t persistent = 0;
+  int64_t saved = 0;
+  int64_t fullest = 0;
+  for (const SegmentBasis& it : basis_.segments) {
+    persistent += it.persistent_bytes;
+    saved += it.saved_bytes;
+    fullest = std::max(fullest, saved + it.transient_bytes);
+  }
+  EXPECT_EQ(std::max(persistent + fullest, basis_.reducing_bytes),
+            basis_.peak_bytes);
 }
 
 TEST_F(PlanBasisTest, TheFrontTradesTimeForMemory) {

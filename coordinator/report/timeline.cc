@@ -88,32 +88,36 @@ Timeline LaySegments(const v1::Plan& plan) {
   return timeline;
 }
 
-Timeline LayPasses(const v1::Plan& plan,
-                   const std::vector<SegmentBasis>& basis) {
+Timeline LayPasses(const v1::Plan& plan, const explain::PlanBasis& basis) {
   Timeline timeline{.name = "predicted"};
   timeline.basis =
       "Each segment is measured as one program. Its time splits into passes by "
       "the work counted in them, and its communication alike; resharding "
       "splits into halves.";
+  const std::vector<SegmentBasis>& segments = basis.segments;
   DeviceGroup group = MakeMeshGroup(plan);
   OneAfterAnother steps(group);
   int64_t held = 0;
-  for (const SegmentBasis& it : basis) held += it.persistent_bytes;
+  for (const SegmentBasis& it : segments) held += it.persistent_bytes;
   steps.Hold(held);
   for (int s = 0; s < plan.segments_size(); ++s) {
     AddResharding(plan.segments(s), s, 0.5, steps);
-    AddPass(plan.segments(s), s, basis[s].forward_share, "forward", steps);
-    held += basis[s].saved_bytes;
+    AddPass(plan.segments(s), s, segments[s].forward_share, "forward", steps);
+    held += segments[s].saved_bytes;
     steps.Hold(held);
   }
   for (int s = plan.segments_size() - 1; s >= 0; --s) {
-    steps.Hold(held + basis[s].transient_bytes);
-    AddPass(plan.segments(s), s, basis[s].backward_share, "backward", steps);
-    held -= basis[s].saved_bytes;
+    steps.Hold(held + segments[s].transient_bytes);
+    AddPass(plan.segments(s), s, segments[s].backward_share, "backward", steps);
+    held -= segments[s].saved_bytes;
     steps.Hold(held);
-    AddPass(plan.segments(s), s, basis[s].update_share, "update", steps);
     AddResharding(plan.segments(s), s, 0.5, steps);
   }
+  steps.Hold(std::max(held, basis.reducing_bytes));
+  for (int s = plan.segments_size() - 1; s >= 0; --s) {
+    AddPass(plan.segments(s), s, segments[s].update_share, "update", steps);
+  }
+  steps.Hold(held);
   timeline.step_seconds = steps.now();
   timeline.groups.push_back(std::move(group));
   return timeline;
@@ -252,7 +256,7 @@ absl::StatusOr<Timeline> PredictTimeline(const v1::Plan& plan,
   const bool known =
       basis != nullptr &&
       basis->segments.size() == static_cast<size_t>(plan.segments_size());
-  return known ? LayPasses(plan, basis->segments) : LaySegments(plan);
+  return known ? LayPasses(plan, *basis) : LaySegments(plan);
 }
 
 absl::StatusOr<Timeline> MakeMeasuredTimeline(

@@ -7,8 +7,10 @@
 // stage. A group has lanes, one for what it computes and others for what it
 // communicates. Slices of a lane do not overlap.
 //   Predicted, on one mesh: segments run forward in their order and backward in
-// the other, if the basis says how a segment's time splits into passes. Without
-// a basis each segment is one slice, forward, backward and update together.
+// the other, if the basis says how a segment's time splits into passes. Then
+// gradients are reduced and all segments update; the memory reaches the peak of
+// the basis. Without a basis each segment is one slice, forward, backward and
+// update together, and the memory is not known.
 // Predicted, in stages: the plan's schedule, simulated.
 //   Measured: a validation times a step on one mesh as a whole, which is one
 // slice. It times the passes of stages apart; the schedule is then simulated

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "coordinator/report/testing/plans.h"
 
 namespace meshwright::report {
@@ -26,6 +28,12 @@ double CheckLanes(const Timeline& timeline) {
     }
   }
   return last;
+}
+
+int64_t FindFullest(const std::vector<MemoryLevel>& memory) {
+  int64_t fullest = 0;
+  for (const MemoryLevel& it : memory) fullest = std::max(fullest, it.bytes);
+  return fullest;
 }
 
 double SumLane(const Timeline& timeline, int lane) {
@@ -61,16 +69,34 @@ TEST(Timeline, WithABasisPassesRunForwardAndBackward) {
   EXPECT_THAT(names,
               ElementsAre("forward of segment 0", "forward of segment 1",
                           "forward of segment 2", "backward of segment 2",
-                          "update of segment 2", "backward of segment 1",
-                          "update of segment 1", "backward of segment 0",
+                          "backward of segment 1", "backward of segment 0",
+                          "update of segment 2", "update of segment 1",
                           "update of segment 0"));
   // What the forward pass saves the backward pass frees.
   const std::vector<MemoryLevel>& memory = timeline->groups[0].memory;
   EXPECT_EQ(memory.front().bytes, 3 * 100);
   EXPECT_EQ(memory.back().bytes, memory.front().bytes);
-  int64_t peak = 0;
-  for (const MemoryLevel& it : memory) peak = std::max(peak, it.bytes);
-  EXPECT_EQ(peak, 3 * 100 + 3 * 10 + 1);
+  EXPECT_EQ(FindFullest(memory), 3 * 100 + 3 * 10 + 1);
+  EXPECT_EQ(FindFullest(memory), basis.peak_bytes);
+}
+
+TEST(Timeline, GradientsMeetBehindTheLastBackwardPass) {
+  const v1::Plan plan = MakeMeshPlan();
+  explain::PlanBasis basis = MakeBasis(plan);
+  basis.reducing_bytes = 1000;
+  basis.peak_bytes = 1000;
+  const auto timeline = PredictTimeline(plan, &basis);
+  ASSERT_TRUE(timeline.ok()) << timeline.status();
+  const std::vector<MemoryLevel>& memory = timeline->groups[0].memory;
+  EXPECT_EQ(FindFullest(memory), basis.peak_bytes);
+  EXPECT_EQ(memory.back().bytes, memory.front().bytes);
+  const MemoryLevel& meeting = memory[memory.size() - 2];
+  EXPECT_EQ(meeting.bytes, 1000);
+  EXPECT_LT(meeting.seconds, memory.back().seconds);
+  for (const Slice& it : timeline->groups[0].lanes[0].slices) {
+    if (it.kind != "backward") continue;
+    EXPECT_LE(it.start_seconds + it.seconds, meeting.seconds + 1e-12);
+  }
 }
 
 TEST(Timeline, StagesRunTheScheduleOfThePlan) {
