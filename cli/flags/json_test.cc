@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "base/file.h"
 #include "cli/flags/plan_file.h"
 #include "cli/text/plan_text.h"
@@ -32,6 +35,24 @@ TEST(JsonTest, IntegersAreNumbersAndEveryFieldIsThere) {
   EXPECT_EQ(json["gap"], 0.0);
   EXPECT_TRUE(json["programs"].is_null());
   EXPECT_EQ(json.begin().key(), "schema_version");
+}
+
+// Null would read back as a field that is not set, or as 0.
+TEST(JsonTest, WhatIsNotFiniteComesBack) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  v1::Plan plan = SomePlan();
+  plan.set_gap(kInfinity);
+  plan.set_lower_bound_seconds(-kInfinity);
+  plan.mutable_segments(0)->set_seconds(std::nan(""));
+  const auto json = ToJson(plan);
+  EXPECT_EQ(json["gap"], "Infinity");
+  EXPECT_EQ(json["segments"][0]["seconds"], "NaN");
+  v1::Plan back;
+  const absl::Status read = FromJson(PlanToJsonText(plan), "a plan", &back);
+  ASSERT_TRUE(read.ok()) << read;
+  EXPECT_EQ(back.gap(), kInfinity);
+  EXPECT_EQ(back.lower_bound_seconds(), -kInfinity);
+  EXPECT_TRUE(std::isnan(back.segments(0).seconds()));
 }
 
 TEST(JsonTest, APlanComesBackFromItsFile) {

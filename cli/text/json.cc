@@ -18,7 +18,8 @@ using nlohmann::ordered_json;
 using Names = absl::flat_hash_set<std::string>;
 
 ordered_json Number(double value) {
-  if (!std::isfinite(value)) return nullptr;
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
 }
 

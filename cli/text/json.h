@@ -1,7 +1,8 @@
 // Messages as the JSON of the command line: proto field names in the order of
 // the message. Every field is present, and is null if not set. 64-bit integers
 // are numbers (protobuf's own mapping would quote them), and enums are in lower
-// case. Protobuf's JSON reader takes it back.
+// case. Numbers that are not finite are words, as JSON has none: "Infinity",
+// "-Infinity", "NaN". Protobuf's JSON reader takes it back.
 #ifndef MESHWRIGHT_CLI_TEXT_JSON_H_
 #define MESHWRIGHT_CLI_TEXT_JSON_H_
 
