@@ -232,6 +232,11 @@ Json DescribeTimeline(const Timeline& timeline) {
        })}};
 }
 
+// True of NaN. JSON holds no infinity, so the page is not told the difference.
+bool Differs(double difference, double tolerance) {
+  return !(difference <= tolerance);
+}
+
 Json DescribeValidation(const ReportInputs& inputs) {
   if (inputs.validation.has_value()) {
     const v1::ValidationReport& it = *inputs.validation;
@@ -241,7 +246,7 @@ Json DescribeValidation(const ReportInputs& inputs) {
         {"reference", it.reference()},
         {"tolerance", it.tolerance()},
         {"machine_drift", VALUE_OR_NULL(it, machine_drift)},
-        {"plans", ToArray(it.plans(), [](const auto& plan) -> Json {
+        {"plans", ToArray(it.plans(), [&](const auto& plan) -> Json {
            return {
                {"name", plan.name()},
                {"predicted_seconds", VALUE_OR_NULL(plan, predicted_seconds)},
@@ -253,7 +258,10 @@ Json DescribeValidation(const ReportInputs& inputs) {
                 VALUE_OR_NULL(plan, predicted_peak_bytes)},
                {"measured_peak_bytes",
                 VALUE_OR_NULL(plan, measured_peak_bytes)},
-               {"difference", VALUE_OR_NULL(plan, max_relative_difference)},
+               {"differs", plan.has_max_relative_difference()
+                               ? Json(Differs(plan.max_relative_difference(),
+                                              it.tolerance()))
+                               : Json()},
                {"failure", VALUE_OR_NULL(plan, failure)}};
          })}};
   }
@@ -262,14 +270,14 @@ Json DescribeValidation(const ReportInputs& inputs) {
   const v1::ValidatedStep& step = it.step();
   return {{"reference", it.reference()},
           {"tolerance", it.tolerance()},
-          {"machine_drift", VALUE_OR_NULL(it, machine_drift)},
-          {"difference", it.max_relative_difference()},
-          {"failure", VALUE_OR_NULL(it, failure)},
-          {"step",
-           {{"predicted_seconds", step.predicted_seconds()},
-            {"measured_seconds", VALUE_OR_NULL(step, simulated_seconds)},
-            {"error_as_planned", VALUE_OR_NULL(step, error_as_planned)},
-            {"error_now", VALUE_OR_NULL(step, error_now)}}}};
+          {"predicted_seconds", step.predicted_seconds()},
+          {"measured_seconds", VALUE_OR_NULL(step, simulated_seconds)},
+          {"error_now", VALUE_OR_NULL(step, error_now)},
+          {"differs",
+           it.has_failure()
+               ? Json()
+               : Json(Differs(it.max_relative_difference(), it.tolerance()))},
+          {"failure", VALUE_OR_NULL(it, failure)}};
 }
 
 Json DescribeVerdicts(const v1::Plan& plan) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
@@ -55,6 +56,53 @@ TEST(ReportPage, DataIsJsonWithTheFiguresOfThePlan) {
   EXPECT_EQ(json["basis"]["front"].size(), 2u);
   EXPECT_TRUE(json["choices"].is_null());
   EXPECT_TRUE(json["validation"].is_null());
+}
+
+nlohmann::json DescribeValidated(ReportInputs inputs) {
+  const auto data = MakeReportData(std::move(inputs));
+  EXPECT_TRUE(data.ok()) << data.status();
+  return nlohmann::json::parse(FormatReportJson(*data))["validation"];
+}
+
+// JSON has no infinity: the difference itself would be null, as if nobody had
+// compared.
+TEST(ReportPage, SaysThatOutputsDiffer) {
+  ReportInputs inputs{.plan = MakeMeshPlan()};
+  v1::ValidationReport& validation = inputs.validation.emplace();
+  validation.set_chosen("chosen");
+  validation.set_tolerance(1e-3);
+  const auto add = [&](const std::string& name, double difference) {
+    v1::ValidatedPlan& it = *validation.add_plans();
+    it.set_name(name);
+    it.set_max_relative_difference(difference);
+  };
+  add("chosen", std::numeric_limits<double>::infinity());
+  add("dp", 1e-2);
+  add("tp", 1e-4);
+  validation.add_plans()->set_failure("CRASHED: signal 11");
+  const auto json = DescribeValidated(std::move(inputs));
+  EXPECT_EQ(json["plans"][0]["differs"], true);
+  EXPECT_EQ(json["plans"][1]["differs"], true);
+  EXPECT_EQ(json["plans"][2]["differs"], false);
+  EXPECT_TRUE(json["plans"][3]["differs"].is_null());
+}
+
+TEST(ReportPage, SaysWhatAValidationOfStagesFound) {
+  const v1::Plan plan = MakeStagedPlan();
+  v1::StagedValidationReport validation = MakeStagedValidation(plan, 1);
+  validation.set_tolerance(1e-3);
+  EXPECT_EQ(DescribeValidated(
+                {.plan = plan, .staged_validation = validation})["differs"],
+            false);
+  validation.set_max_relative_difference(0.1);
+  EXPECT_EQ(DescribeValidated(
+                {.plan = plan, .staged_validation = validation})["differs"],
+            true);
+  validation.set_failure("stage 1 forward did not run: CRASHED");
+  const auto json =
+      DescribeValidated({.plan = plan, .staged_validation = validation});
+  EXPECT_EQ(json["failure"], "stage 1 forward did not run: CRASHED");
+  EXPECT_TRUE(json["differs"].is_null());
 }
 
 TEST(ReportPage, EqualPlansGiveEqualPages) {

@@ -148,6 +148,38 @@ def test_a_validation_of_another_plan_is_refused(planned: Planned) -> None:
             run("report", planned.plan, "--validate", file, "-o", "-")
 
 
+def test_outputs_that_differ_are_said(page: Page, planned: Planned) -> None:
+    found = json.loads(planned.validation.read_text())
+    for plan in found["plans"]:
+        if plan["name"] == found["chosen"]:
+            plan["max_relative_difference"] = "Infinity"
+    path = planned.folder / "differs.json"
+    path.write_text(json.dumps(found))
+    run("report", planned.plan, "--validate", path, "-o",
+        planned.folder / "differs.html")
+    page.show((planned.folder / "differs.html").as_uri())
+    assert "outputs differ" in page.find("#summary")[0].text
+    assert "differ" in page.find("#validation table")[0].text
+
+
+def test_a_validation_of_stages_says_what_it_found(
+        page: Page, staged: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    crash = {"failure": "stage 1 forward did not run: CRASHED"}
+    for found, summary, section in (
+            ({}, "With the measured passes", "equal"),
+            ({"max_relative_difference": 0.1}, "outputs differ", "differ"),
+            (crash, "CRASHED", "CRASHED")):
+        (tmp_path / "found.json").write_text(json.dumps({
+            "reference": "model", "tolerance": 1e-3, "stages": [{}, {}],
+            "step": {"predicted_seconds": 0.19, "simulated_seconds": 0.2},
+            **found}))
+        run("report", staged, "--validate", tmp_path / "found.json", "-o",
+            tmp_path / "found.html")
+        page.show((tmp_path / "found.html").as_uri())
+        assert summary in page.find("#summary")[0].text
+        assert section in page.find("#validation")[0].text
+
+
 def test_keys_reach_every_part(page: Page, report: str) -> None:
     page.show(report)
     first = page.press(TAB)

@@ -39,15 +39,27 @@ const named = (categories, describe) => {
 
 // ---- summary
 
-// Of a validation: the plan's own step.
-function measuredStep(data) {
+// What a validation says of the plan itself: one in stages is about no other.
+function validatedPlan(data) {
   const it = data.validation;
-  if (!it) return null;
-  const own = it.plans ? it.plans.find((plan) => plan.name === it.chosen)
-    : it.step;
+  return it && it.plans ? it.plans.find((plan) => plan.name === it.chosen) : it;
+}
+
+function measuredStep(data) {
+  const own = validatedPlan(data);
   if (!own || own.measured_seconds === null) return null;
-  return {seconds: own.measured_seconds, simulated: !it.plans,
+  return {seconds: own.measured_seconds, simulated: !data.validation.plans,
     error: own.predicted_seconds / own.measured_seconds - 1};
+}
+
+// Why nobody should train with this plan, or null.
+function validationFault(data) {
+  const own = validatedPlan(data);
+  if (!own || !(own.failure || own.differs)) return null;
+  return h("p", {class: "callout is-bad"}, own.failure
+    ? `A validation could not run this plan: ${own.failure}.`
+    : "A validation found that this plan's outputs differ from those of the " +
+      `reference by more than ${data.validation.tolerance}.`);
 }
 
 function summarySentences(data) {
@@ -133,7 +145,7 @@ function buildSummary(data) {
   const memory = [{name: "peak memory", value: it.peak_bytes,
     cls: "is-persistent"}];
   return [
-    summarySentences(data), summaryFigures(data),
+    summarySentences(data), validationFault(data), summaryFigures(data),
     h("div", {class: "columns"},
       chart("Time of one step by what it goes to",
         (svg, width) => drawStack(svg, width, times, [], formatSeconds),
