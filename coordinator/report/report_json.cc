@@ -26,7 +26,6 @@ Json DescribeRun(const Run& run) {
   return {{"first", run.first},
           {"count", run.count},
           {"type", run.type},
-          {"config", run.config},
           {"describe", run.describe},
           {"estimated", run.estimated},
           {"seconds", run.seconds},
@@ -119,20 +118,13 @@ Json DescribePipeline(const ReportData& data) {
 }
 
 Json DescribeAlternative(const v1::PlanAlternative& it) {
-  return {{"step_seconds", it.step_seconds()},
-          {"more_seconds", it.more_seconds()},
+  return {{"more_seconds", it.more_seconds()},
           {"more_share", it.more_share()},
           {"noise_seconds", it.noise_seconds()},
           {"within_noise", it.within_noise()},
-          {"compute_seconds", it.compute_seconds()},
-          {"communication_seconds", it.communication_seconds()},
-          {"resharding_seconds", it.resharding_seconds()},
           {"peak_bytes", it.peak_bytes()},
           {"changes", ToArray(it.changes(), [](const auto& change) -> Json {
-             return {{"type", change.type()},
-                     {"from", change.from()},
-                     {"to", change.to()},
-                     {"segments", change.segments()}};
+             return {{"to", change.to()}, {"segments", change.segments()}};
            })}};
 }
 
@@ -140,10 +132,8 @@ Json DescribeChoices(const std::optional<v1::PlanExplanation>& explanation) {
   if (!explanation.has_value()) return nullptr;
   return ToArray(explanation->choices(), [](const auto& it) -> Json {
     return {
-        {"type", it.type()},
         {"describe", it.describe()},
         {"segments", it.segments()},
-        {"stage", it.stage()},
         {"next_best",
          it.has_next_best() ? DescribeAlternative(it.next_best()) : Json()}};
   });
@@ -170,17 +160,14 @@ Json DescribeProgram(const explain::UsedProgram& it) {
   };
   return {{"label", it.label},
           {"key", it.row.key()},
-          {"resharding", it.resharding},
           {"runs", it.runs},
           {"seconds", seconds(store::GetTimeNs(row))},
           {"spread_seconds", seconds(row.spread_ns())},
           {"communication_seconds", seconds(row.communication_ns())},
           {"peak_bytes", row.memory().peak_bytes()},
           {"quality", NameQuality(row.quality())},
-          {"noise", NameNoises(row.noise())},
-          {"samples",
-           row.sample_count() > 0 ? row.sample_count() : row.samples_ns_size()},
-          {"host", it.row.host()}};
+          {"samples", row.sample_count() > 0 ? row.sample_count()
+                                             : row.samples_ns_size()}};
 }
 
 Json DescribeBasis(const ReportData& data) {
@@ -212,7 +199,6 @@ Json DescribeTimeline(const Timeline& timeline) {
       {"groups", ToArray(timeline.groups, [](const DeviceGroup& group) -> Json {
          return {
              {"name", group.name},
-             {"devices", group.devices},
              {"lanes",
               ToArray(group.lanes,
                       [](const Lane& lane) -> Json {
@@ -242,17 +228,13 @@ Json DescribeValidation(const ReportInputs& inputs) {
     const v1::ValidationReport& it = *inputs.validation;
     return {
         {"chosen", it.chosen()},
-        {"best_measured", VALUE_OR_NULL(it, best_measured)},
         {"reference", it.reference()},
         {"tolerance", it.tolerance()},
-        {"machine_drift", VALUE_OR_NULL(it, machine_drift)},
         {"plans", ToArray(it.plans(), [&](const auto& plan) -> Json {
            return {
                {"name", plan.name()},
                {"predicted_seconds", VALUE_OR_NULL(plan, predicted_seconds)},
                {"measured_seconds", VALUE_OR_NULL(plan, measured_seconds)},
-               {"median_seconds", VALUE_OR_NULL(plan, measured_median_seconds)},
-               {"error_as_planned", VALUE_OR_NULL(plan, error_as_planned)},
                {"error_now", VALUE_OR_NULL(plan, error_now)},
                {"predicted_peak_bytes",
                 VALUE_OR_NULL(plan, predicted_peak_bytes)},
@@ -290,8 +272,7 @@ Json DescribeVerdicts(const v1::Plan& plan) {
                                  {"estimate_seconds", it.estimate_seconds()},
                                  {"margin", it.margin()},
                                  {"rival", it.rival()},
-                                 {"rival_seconds", it.rival_seconds()},
-                                 {"reason", it.reason()}};
+                                 {"rival_seconds", it.rival_seconds()}};
                            })},
       {"not_reached", ToArray(plan.not_reached(),
                               [](const v1::PlanNotReached& it) -> Json {
@@ -310,13 +291,10 @@ Json DescribeVerdicts(const v1::Plan& plan) {
 
 Json DescribeEstimates(const v1::Plan& plan) {
   return ToArray(plan.estimates(), [](const v1::PlanEstimates& it) -> Json {
-    return {{"type", it.type()},
-            {"configurations", it.configurations()},
-            {"from_halves", it.from_halves()},
-            {"compared", it.compared()},
-            {"scale", it.scale()},
-            {"deviation", it.deviation()},
-            {"margin", it.margin()}};
+    return {
+        {"type", it.type()},           {"configurations", it.configurations()},
+        {"compared", it.compared()},   {"scale", it.scale()},
+        {"deviation", it.deviation()}, {"margin", it.margin()}};
   });
 }
 
