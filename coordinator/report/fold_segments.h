@@ -9,7 +9,8 @@
 // folded together. The longest stretch is folded first.
 // In → Out: segments, the number of the first → groups in their order, which
 // cover every segment once. Figures of a run are sums over all its segments.
-// Units: seconds of a step; bytes per device.
+// Units: seconds of a step, or in stages of one micro-batch (of all where the
+// model itself loops over them); bytes per device.
 // Threads: pure function.
 #ifndef MESHWRIGHT_COORDINATOR_REPORT_FOLD_SEGMENTS_H_
 #define MESHWRIGHT_COORDINATOR_REPORT_FOLD_SEGMENTS_H_

@@ -7,8 +7,9 @@
 // Concept: the plan is always there. A store adds the choices' savings and the
 // basis (plan_basis.h), a validation what was measured. What is absent is named
 // by the page, with what to do about it. Long lists are folded here, so that
-// the page of a model of 96 layers is as short as that of a small one. Units:
-// seconds of a step; bytes per device. Errors: those of timeline.h.
+// the page of a model of 96 layers is as short as that of a small one.
+// Units: seconds of a step (of segments: fold_segments.h); bytes per device.
+// Errors: those of timeline.h.
 #ifndef MESHWRIGHT_COORDINATOR_REPORT_REPORT_DATA_H_
 #define MESHWRIGHT_COORDINATOR_REPORT_REPORT_DATA_H_
 

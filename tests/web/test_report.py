@@ -127,6 +127,9 @@ def test_a_plan_in_stages_shows_its_pipeline(
     page.show(reports["staged"])
     assert page.find("#stages svg") and page.find("#timeline svg")
     assert "stage 2" in page.find("#stages")[0].text
+    # A segment is timed by micro-batch, and stages share no memory.
+    assert "one micro-batch" in page.find("#model")[0].text
+    assert not page.find("#costs")
 
 
 def test_an_infeasible_plan_says_what_it_would_need(

@@ -199,6 +199,8 @@ function buildModel(data) {
       "the configuration.",
       [...categories].slice(0, 12).map(([describe, it]) =>
         [it.cls, `${it.letter}: ${describe}`])),
+    data.pipeline ? h("p", {class: "lede"}, "Times and memory are those of one " +
+      "micro-batch, or of all where the model itself loops over them.") : null,
     longTable("Segments and their configurations", columns, runs, 16),
   ];
 }
@@ -222,8 +224,10 @@ function sumByConfiguration(data) {
   return [...sums.values()].sort((a, b) => b.seconds - a.seconds).slice(0, 14);
 }
 
+// A stage's segments are timed by micro-batch, and its bytes are no other
+// stage's: for plans in stages, buildStages says what a step costs.
 function buildCosts(data) {
-  if (!data.feasible) return null;
+  if (!data.feasible || data.pipeline) return null;
   const categories = makeCategories(data);
   const sums = sumByConfiguration(data);
   if (!d3.sum(sums, (it) => it.seconds)) return null;
