@@ -11,11 +11,22 @@ namespace {
 // Packets of one writer have one sequence, which starts with no state.
 constexpr uint32_t kSequence = 1;
 constexpr uint32_t kStateCleared = 1;
-// Pids of a timeline's devices; threads and counters get uuids behind them.
-constexpr int32_t kProcessesOfTimeline = 1'000'000;
 
 uint64_t ToNanoseconds(double seconds) {
   return static_cast<uint64_t>(std::llround(seconds * 1e9));
+}
+
+// "device 3", "devices 0-3, 8".
+std::string NameDevices(const std::vector<int64_t>& devices) {
+  std::string text = devices.size() == 1 ? "device " : "devices ";
+  for (size_t first = 0; first < devices.size();) {
+    size_t end = first + 1;
+    while (end < devices.size() && devices[end] == devices[end - 1] + 1) ++end;
+    absl::StrAppend(&text, first > 0 ? ", " : "", devices[first]);
+    if (end > first + 1) absl::StrAppend(&text, "-", devices[end - 1]);
+    first = end;
+  }
+  return text;
 }
 
 class Writer {
@@ -99,24 +110,20 @@ class Writer {
 
 std::string FormatTrace(const std::vector<Timeline>& timelines) {
   Writer writer;
-  int32_t first_pid = 1;
+  int32_t pid = 0;
   for (const Timeline& timeline : timelines) {
-    int32_t pid = first_pid;
     for (const DeviceGroup& group : timeline.groups) {
-      for (const int64_t device : group.devices) {
-        const std::string of =
-            timeline.groups.size() > 1 ? absl::StrCat(" of ", group.name) : "";
-        const uint64_t process = writer.AddProcess(
-            pid, absl::StrCat(timeline.name, ": device ", device, of));
-        int32_t tid = 1;
-        for (const Lane& lane : group.lanes) {
-          writer.AddLane(lane, pid, tid++, process);
-        }
-        writer.AddMemory(group.memory, process);
-        ++pid;
+      const std::string of =
+          timeline.groups.size() > 1 ? absl::StrCat(" of ", group.name) : "";
+      const uint64_t process = writer.AddProcess(
+          ++pid,
+          absl::StrCat(timeline.name, ": ", NameDevices(group.devices), of));
+      int32_t tid = 1;
+      for (const Lane& lane : group.lanes) {
+        writer.AddLane(lane, pid, tid++, process);
       }
+      writer.AddMemory(group.memory, process);
     }
-    first_pid += kProcessesOfTimeline;
   }
   return writer.Serialize();
 }

@@ -50,7 +50,7 @@ std::map<std::string, uint64_t> ListTracks(const perfetto::Trace& trace) {
   return tracks;
 }
 
-TEST(Trace, HasATrackPerDeviceWithCommunicationApart) {
+TEST(Trace, HasATrackPerStageWithCommunicationApart) {
   const auto tracks = ListTracks(Parse(MakeStagedTimelines()));
   std::vector<std::string> names;
   for (const auto& [name, uuid] : tracks) names.push_back(name);
@@ -61,21 +61,24 @@ TEST(Trace, HasATrackPerDeviceWithCommunicationApart) {
                             "measured: device 1 of stage 2 / compute"}));
 }
 
-TEST(Trace, DevicesOfAMeshHaveTheSameSlices) {
-  const v1::Plan plan = MakeMeshPlan();
-  const perfetto::Trace trace =
-      Parse(*MakeTimelines({.plan = plan, .basis = MakeBasis(plan)}));
-  const auto tracks = ListTracks(trace);
-  std::map<uint64_t, std::vector<std::pair<uint64_t, std::string>>> slices;
-  for (const perfetto::TracePacket& packet : trace.packet()) {
-    if (packet.has_track_event()) {
-      slices[packet.track_event().track_uuid()].emplace_back(
-          packet.timestamp(), packet.track_event().name());
-    }
-  }
-  ASSERT_THAT(tracks, Contains(Key("predicted: device 1 / compute")));
-  EXPECT_EQ(slices[tracks.at("predicted: device 0 / compute")],
-            slices[tracks.at("predicted: device 1 / compute")]);
+TEST(Trace, DevicesOfAMeshAreOneProcess) {
+  v1::Plan plan = MakeMeshPlan();
+  plan.set_mesh(0, 512);
+  const auto timelines =
+      MakeTimelines({.plan = plan, .basis = MakeBasis(plan)});
+  ASSERT_TRUE(timelines.ok()) << timelines.status();
+  EXPECT_THAT(ListTracks(Parse(*timelines)),
+              Contains(Key("predicted: devices 0-1023 / compute")));
+  EXPECT_LT(FormatTrace(*timelines).size(), 10'000u);
+}
+
+TEST(Trace, NamesDevicesByTheirRanges) {
+  Timeline timeline{.name = "predicted"};
+  DeviceGroup& group = timeline.groups.emplace_back();
+  group.devices = {0, 1, 4, 8, 9, 10};
+  group.lanes.push_back({.name = "step"});
+  EXPECT_THAT(ListTracks(Parse({timeline})),
+              Contains(Key("predicted: devices 0-1, 4, 8-10 / step")));
 }
 
 TEST(Trace, SlicesOfATrackBeginAndEndInTurn) {
