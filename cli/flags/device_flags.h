@@ -1,5 +1,4 @@
-// The flags of every verb that measures: --platform, --plugin; and the default
-// of those that name a coordinator.
+// The flags of every verb that measures: --platform, --plugin.
 #ifndef MESHWRIGHT_CLI_FLAGS_DEVICE_FLAGS_H_
 #define MESHWRIGHT_CLI_FLAGS_DEVICE_FLAGS_H_
 
@@ -14,9 +13,6 @@ class App;
 }  // namespace CLI
 
 namespace meshwright::cli {
-
-// Where `meshwright up` listens and where the administrator's verbs look.
-inline constexpr char kDefaultAddress[] = "127.0.0.1:7433";
 
 struct DeviceFlags {
   std::string platform = "cpu";

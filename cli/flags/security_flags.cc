@@ -26,8 +26,19 @@ void AddClientSecurityFlags(CLI::App& verb, base::ChannelSecurity* flags) {
       ->group(kTitle);
 }
 
-std::string WriteClientSecurityFlags(const base::ChannelSecurity& flags) {
-  std::string text;
+void AddAddressFlags(CLI::App& verb, std::string* address,
+                     base::ChannelSecurity* flags) {
+  *address = kDefaultAddress;
+  verb.add_option("--coordinator", *address,
+                  "HOST:PORT or unix:PATH; also MESHWRIGHT_ADDRESS")
+      ->envname("MESHWRIGHT_ADDRESS")
+      ->capture_default_str();
+  AddClientSecurityFlags(verb, flags);
+}
+
+std::string WriteAddressFlags(const std::string& address,
+                              const base::ChannelSecurity& flags) {
+  std::string text = absl::StrCat(" --coordinator ", QuoteWord(address));
   const auto add = [&](const char* flag, const std::string& file) {
     if (!file.empty()) absl::StrAppend(&text, flag, QuoteWord(file));
   };

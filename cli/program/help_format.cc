@@ -11,8 +11,8 @@ class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
     std::string text = CLI::Formatter::make_option_opts(option);
-    // The lists come last.
-    for (const char* list : {" Needs:", " Excludes:"}) {
+    // They come last, in this order.
+    for (const char* list : {" (Env:", " Needs:", " Excludes:"}) {
       text = text.substr(0, text.find(list));
     }
     return text;

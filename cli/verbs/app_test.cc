@@ -44,12 +44,15 @@ TEST(AppTest, MeshesThatAreNone) {
   ExpectRefused({"analyze", kModel, "--mesh", "two"}, "\"two\"");
 }
 
-TEST(AppTest, HelpHasTitlesAndNoListsOfWhatExcludesWhat) {
+TEST(AppTest, HelpHasTitlesAndNoListsOfOtherNames) {
   EXPECT_THAT(Command({"--help"}).out, HasSubstr("A service and its workers:"));
   const std::string help = Command({"plan", "--help"}).out;
   EXPECT_THAT(help, HasSubstr("Pipeline stages:"));
   EXPECT_THAT(help, testing::Not(HasSubstr("Excludes:")));
   EXPECT_THAT(help, testing::Not(HasSubstr("Needs:")));
+  const std::string jobs = Command({"jobs", "list", "--help"}).out;
+  EXPECT_THAT(jobs, HasSubstr("also MESHWRIGHT_ADDRESS"));
+  EXPECT_THAT(jobs, testing::Not(HasSubstr("Env:")));
 }
 
 TEST(AppTest, TheScreenOfAPlanSaysWhatIsNextAndVerboseSaysAll) {

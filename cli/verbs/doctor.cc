@@ -20,7 +20,7 @@ namespace {
 
 struct DoctorFlags {
   std::string store;
-  std::string coordinator = kDefaultAddress;
+  std::string coordinator;
   base::ChannelSecurity security;
   DeviceFlags devices;
 };
@@ -73,9 +73,7 @@ void AddDoctorVerb(CLI::App& app, Context& context) {
   const auto [verb, flags] =
       AddVerb(app, context, "doctor", "check this installation", Doctor);
   verb->add_option("--store", flags->store, "profile store to open");
-  verb->add_option("--coordinator", flags->coordinator, "HOST:PORT")
-      ->capture_default_str();
-  AddClientSecurityFlags(*verb, &flags->security);
+  AddAddressFlags(*verb, &flags->coordinator, &flags->security);
   AddDeviceFlags(*verb, &flags->devices);
 }
 

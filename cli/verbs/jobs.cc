@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "cli/flags/device_flags.h"
 #include "cli/flags/security_flags.h"
 #include "cli/flags/watch_flag.h"
 #include "cli/text/jobs_text.h"
@@ -18,7 +17,7 @@ namespace {
 using client::PlanningClient;
 
 struct TableFlags {
-  std::string address = kDefaultAddress;
+  std::string address;
   base::ChannelSecurity security;
 };
 
@@ -143,9 +142,7 @@ absl::Status ResumeWorker(const Context& context, const OrderFlags& flags) {
 }
 
 void AddAddress(CLI::App& verb, TableFlags* flags) {
-  verb.add_option("--coordinator", flags->address, "HOST:PORT")
-      ->capture_default_str();
-  AddClientSecurityFlags(verb, &flags->security);
+  AddAddressFlags(verb, &flags->address, &flags->security);
 }
 
 CLI::App* AddNoun(CLI::App& app, Context& context, const std::string& noun,

@@ -44,14 +44,12 @@ using client::PlanningClient;
 using nlohmann::ordered_json;
 
 struct Address {
-  std::string value = kDefaultAddress;
+  std::string value;
   base::ChannelSecurity security;
 };
 
 void AddAddress(CLI::App& verb, Address* address) {
-  verb.add_option("--coordinator", address->value, "HOST:PORT")
-      ->capture_default_str();
-  AddClientSecurityFlags(verb, &address->security);
+  AddAddressFlags(verb, &address->value, &address->security);
 }
 
 absl::StatusOr<std::unique_ptr<PlanningClient>> ConnectTo(
@@ -159,13 +157,11 @@ absl::Status ListPlans(const Context& context, const ListFlags& flags) {
 
 std::string FormatKeptPlan(const v1::Plan& plan, const OneFlags& flags) {
   if (flags.verbose) return DescribePlan(plan);
-  std::string repeated = WriteClientSecurityFlags(flags.address.security);
-  if (flags.address.value != kDefaultAddress) {
-    repeated = absl::StrCat(" --coordinator ", QuoteWord(flags.address.value),
-                            repeated);
-  }
-  return SummarizePlan(plan, ListNextSteps(flags.id, repeated),
-                       /*remeasure=*/"");
+  return SummarizePlan(
+      plan,
+      ListNextSteps(flags.id, WriteAddressFlags(flags.address.value,
+                                                flags.address.security)),
+      /*remeasure=*/"");
 }
 
 absl::Status PrintPlan(const Context& context, const OneFlags& flags,

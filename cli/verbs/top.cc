@@ -5,7 +5,6 @@
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
-#include "cli/flags/device_flags.h"
 #include "cli/flags/security_flags.h"
 #include "cli/flags/watch_flag.h"
 #include "cli/program/limit_seconds.h"
@@ -22,7 +21,7 @@ constexpr v1::PlanState kNotEnded[] = {v1::QUEUED, v1::ANALYSING, v1::MEASURING,
                                        v1::WAITING, v1::SEARCHING};
 
 struct TopFlags {
-  std::string address = kDefaultAddress;
+  std::string address;
   base::ChannelSecurity security;
   double interval = 1;  // seconds
   int plans = 40;
@@ -72,9 +71,7 @@ void AddTopVerb(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   verb->add_flag("--once", flags->once, "print one frame and end");
-  verb->add_option("--coordinator", flags->address, "HOST:PORT")
-      ->capture_default_str();
-  AddClientSecurityFlags(*verb, &flags->security);
+  AddAddressFlags(*verb, &flags->address, &flags->security);
 }
 
 }  // namespace meshwright::cli

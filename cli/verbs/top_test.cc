@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 
@@ -46,6 +47,11 @@ TEST(TopTest, OneFrameForScripts) {
   EXPECT_THAT(shown.out, HasSubstr("workers: none\nplans: 1 waiting\n"));
   EXPECT_THAT(shown.out, testing::ContainsRegex("plan-1 .*tiny .*waiting"));
   EXPECT_THAT(shown.out, Not(HasSubstr("\x1b")));
+
+  setenv("MESHWRIGHT_ADDRESS", address.c_str(), 1);
+  EXPECT_THAT(Command({"top", "--once"}).out,
+              HasSubstr("coordinator " + address));
+  unsetenv("MESHWRIGHT_ADDRESS");
 
   const auto json = CommandJson({"top", "--once", "--coordinator", address});
   ASSERT_EQ(json["plans"].size(), 1);

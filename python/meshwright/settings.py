@@ -1,7 +1,8 @@
 """ServiceSettings: where the service is and how this client proves itself.
 
 Concept: what the caller does not say comes from the environment:
-MESHWRIGHT_ADDRESS, MESHWRIGHT_TOKEN and MESHWRIGHT_CA, as in the command line.
+MESHWRIGHT_ADDRESS, MESHWRIGHT_TOKEN and MESHWRIGHT_CA, as for the verbs
+that always ask a service (`meshwright plans`).
 No address: a service of this process's own is started.
 Errors: InvalidArgument, one sentence with the way out.
 """
