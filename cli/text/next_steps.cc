@@ -13,6 +13,22 @@ std::string StoreFlag(const PlanSource& source) {
              : absl::StrCat(" --store ", QuoteWord(source.store));
 }
 
+NextStep ApplyIt(const PlanSource& source) {
+  return {"apply it",
+          absl::StrCat("meshwright export ", QuoteWord(source.model), " ",
+                       QuoteWord(source.plan), " -o ANNOTATED.hlo.pb")};
+}
+
+// Its measurements are at the coordinator; the file has the plan alone.
+std::vector<NextStep> ListStepsAtCoordinator(const PlanSource& source) {
+  std::vector<NextStep> next = ListNextSteps(source.id, source.address_flags);
+  if (source.plan.empty()) return next;
+  for (NextStep& step : next) {
+    if (step.purpose == "keep it") step = ApplyIt(source);
+  }
+  return next;
+}
+
 }  // namespace
 
 std::string QuoteWord(const std::string& word) {
@@ -29,6 +45,9 @@ std::string QuoteWord(const std::string& word) {
 
 std::vector<NextStep> ListNextSteps(const v1::Plan& plan,
                                     const PlanSource& source) {
+  if (plan.feasible() && !source.id.empty()) {
+    return ListStepsAtCoordinator(source);
+  }
   std::vector<NextStep> next;
   const std::string model = QuoteWord(source.model);
   const std::string file = QuoteWord(source.plan);
@@ -51,8 +70,7 @@ std::vector<NextStep> ListNextSteps(const v1::Plan& plan,
            absl::StrCat("meshwright report ", file, StoreFlag(source), " -o ",
                         QuoteWord(source.plan + ".html"))});
     }
-    next.push_back({"apply it", absl::StrCat("meshwright export ", model, " ",
-                                             file, " -o ANNOTATED.hlo.pb")});
+    next.push_back(ApplyIt(source));
   }
   next.push_back({"see all", "repeat with --verbose"});
   return next;

@@ -19,13 +19,16 @@ struct NextStep {
   std::string command;  // "meshwright validate MODEL PLAN"
 };
 
-// Where a plan came from; empty: the default, and of `plan`: not written.
+// Where a plan came from; empty: the default, of `plan`: not written, and of
+// `id`: no coordinator keeps it.
 struct PlanSource {
   std::string model;
   std::string plan;
   std::string store;
   std::string device_flags;     // " --platform cuda --plugin FILE"
   bool has_own_devices = true;  // not a coordinator's, and not one for all
+  std::string id;               // "plan-17"
+  std::string address_flags;    // " --coordinator HOST:PORT --ca FILE"
 };
 
 std::string QuoteWord(const std::string& word);

@@ -50,6 +50,25 @@ TEST(NextStepsTest, AStepThatCannotBeTakenIsNotNamed) {
   EXPECT_EQ(ListNextSteps(plan, source)[0].purpose, "make it fit");
 }
 
+TEST(NextStepsTest, WhatACoordinatorKeepsIsAskedThere) {
+  PlanSource source{"m.pb", ""};
+  source.has_own_devices = false;
+  source.id = "plan-7";
+  source.address_flags = " --coordinator a:1";
+  EXPECT_THAT(
+      ListNextSteps(PlanOf("cpu"), source),
+      Commands("meshwright plans validate plan-7 --coordinator a:1",
+               "meshwright plans explain plan-7 --coordinator a:1",
+               "meshwright plans export plan-7 -o FILE --coordinator a:1",
+               "meshwright plans get plan-7 --verbose --coordinator a:1"));
+  source.plan = "p.json";
+  EXPECT_EQ(ListNextSteps(PlanOf("cpu"), source)[2].command,
+            "meshwright export m.pb p.json -o ANNOTATED.hlo.pb");
+  v1::Plan plan = PlanOf("cpu");
+  plan.set_feasible(false);
+  EXPECT_EQ(ListNextSteps(plan, source)[0].purpose, "make it fit");
+}
+
 TEST(NextStepsTest, WordsAreQuotedForAShell) {
   EXPECT_EQ(QuoteWord("a/b-c.json"), "a/b-c.json");
   EXPECT_EQ(QuoteWord(""), "''");

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,7 +47,12 @@ struct PlanVerbFlags {
   bool verbose = false;
 };
 
-absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
+struct MadePlan {
+  v1::Plan plan;
+  std::string id;  // at the coordinator that keeps it; empty: none does
+};
+
+absl::StatusOr<MadePlan> AskCoordinator(const Context& context,
                                         const std::string& address,
                                         const base::ChannelSecurity& security,
                                         v1::PlanRequest request,
@@ -56,14 +62,19 @@ absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
   v1::SubmitPlanRequest submission;
   *submission.mutable_request() = std::move(request);
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(submission));
-  auto plan = WatchPlanToEnd(context, *client, record.id(), stop);
-  if (!stop.stop_requested()) return plan;
-  return absl::CancelledError(absl::StrCat(
-      record.id(), " goes on at the coordinator; see `meshwright plans watch ",
-      record.id(), "`, or `plans cancel`"));
+  absl::StatusOr<v1::Plan> plan =
+      WatchPlanToEnd(context, *client, record.id(), stop);
+  if (stop.stop_requested()) {
+    return absl::CancelledError(absl::StrCat(
+        record.id(),
+        " goes on at the coordinator; see `meshwright plans watch ",
+        record.id(), "`, or `plans cancel`"));
+  }
+  RETURN_IF_ERROR(plan.status());
+  return MadePlan{*std::move(plan), record.id()};
 }
 
-absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
+absl::StatusOr<MadePlan> PlanLocally(const Context& context,
                                      const PlanVerbFlags& flags,
                                      const v1::DeviceSpec& devices,
                                      const v1::PlanRequest& request,
@@ -82,13 +93,16 @@ absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
   auto plan = client->MakePlan(
       request,
       [&](const v1::PlanProgress& progress) { display.Show(progress); }, stop);
-  if (!absl::IsCancelled(plan.status())) return plan;
-  return absl::CancelledError(
-      "interrupted; the store keeps what was measured, and the same command "
-      "goes on from there");
+  if (absl::IsCancelled(plan.status())) {
+    return absl::CancelledError(
+        "interrupted; the store keeps what was measured, and the same command "
+        "goes on from there");
+  }
+  RETURN_IF_ERROR(plan.status());
+  return MadePlan{*std::move(plan)};
 }
 
-absl::StatusOr<v1::Plan> AskForPlan(const Context& context,
+absl::StatusOr<MadePlan> AskForPlan(const Context& context,
                                     const PlanVerbFlags& flags,
                                     const v1::PlanRequest& request,
                                     const std::stop_token& stop) {
@@ -108,11 +122,11 @@ bool IsOfStep(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsOutOfRange(status);
 }
 
-absl::StatusOr<v1::Plan> MeasureMesh(const Context& context,
+absl::StatusOr<MadePlan> MeasureMesh(const Context& context,
                                      const PlanVerbFlags& flags,
                                      const v1::PlanRequest& request,
                                      const TimeLimit& limit) {
-  absl::StatusOr<v1::Plan> planned =
+  absl::StatusOr<MadePlan> planned =
       absl::DeadlineExceededError("other meshes took the time");
   if (!limit.has_passed()) {
     planned = AskForPlan(context, flags, request, limit.token());
@@ -135,13 +149,17 @@ absl::StatusOr<v1::Plan> MeasureMesh(const Context& context,
   *context.err << reason << "; the plan is the baseline " << flags.fallback
                << "\n";
   plan.add_notes(absl::StrCat("it stands in for a better one: ", reason));
-  return plan;
+  return MadePlan{std::move(plan)};
 }
 
-// The mesh is one of the cluster's.
-absl::StatusOr<v1::Plan> PlanCluster(const Context& context,
+using MeshPlanner =
+    std::function<absl::StatusOr<MadePlan>(const v1::PlanRequest&)>;
+
+// The mesh is one of the cluster's. The plan has notes that no coordinator
+// knows, so it has no id.
+absl::StatusOr<MadePlan> PlanCluster(const Context& context,
                                      const PlanVerbFlags& flags,
-                                     const PlanFunction& plan) {
+                                     const MeshPlanner& plan_mesh) {
   ASSIGN_OR_RETURN(const LoadedCluster loaded, LoadCluster(flags.cluster));
   PlanFlags step = flags.plan;
   step.mesh = absl::StrCat(loaded.cluster.device_count());
@@ -154,10 +172,17 @@ absl::StatusOr<v1::Plan> PlanCluster(const Context& context,
       *context.err << what << "\n";
     };
   }
-  return PlanMeshes(request, loaded.cluster, wishes, plan);
+  const auto plan_one =
+      [&](const v1::PlanRequest& one) -> absl::StatusOr<v1::Plan> {
+    ASSIGN_OR_RETURN(MadePlan made, plan_mesh(one));
+    return std::move(made.plan);
+  };
+  ASSIGN_OR_RETURN(v1::Plan plan,
+                   PlanMeshes(request, loaded.cluster, wishes, plan_one));
+  return MadePlan{std::move(plan)};
 }
 
-absl::StatusOr<v1::Plan> MakePlan(const Context& context,
+absl::StatusOr<MadePlan> MakePlan(const Context& context,
                                   const PlanVerbFlags& flags) {
   std::optional<absl::Duration> wait;
   if (!flags.wait.empty()) {
@@ -165,25 +190,28 @@ absl::StatusOr<v1::Plan> MakePlan(const Context& context,
   }
   // All meshes share it, from the first one's planning on.
   std::optional<TimeLimit> limit;
-  const PlanFunction plan =
-      [&](const v1::PlanRequest& request) -> absl::StatusOr<v1::Plan> {
-    if (flags.symbolic) return planning::MakeSymbolicPlan(request);
-    if (!flags.baseline.empty()) {
-      return planning::MakeBaselinePlan(request, flags.baseline);
+  const MeshPlanner plan_mesh =
+      [&](const v1::PlanRequest& request) -> absl::StatusOr<MadePlan> {
+    if (flags.symbolic || !flags.baseline.empty()) {
+      ASSIGN_OR_RETURN(
+          v1::Plan plan,
+          flags.symbolic ? planning::MakeSymbolicPlan(request)
+                         : planning::MakeBaselinePlan(request, flags.baseline));
+      return MadePlan{std::move(plan)};
     }
     if (!limit.has_value()) limit.emplace(wait);
     return MeasureMesh(context, flags, request, *limit);
   };
-  if (!flags.cluster.empty()) return PlanCluster(context, flags, plan);
+  if (!flags.cluster.empty()) return PlanCluster(context, flags, plan_mesh);
   if (flags.plan.mesh.empty()) {
     return absl::InvalidArgumentError(
         "--mesh is required, like 1x2, unless --cluster names a cluster file");
   }
   ASSIGN_OR_RETURN(const v1::PlanRequest request, ToPlanRequest(flags.plan));
-  return plan(request);
+  return plan_mesh(request);
 }
 
-PlanSource FindSource(const PlanVerbFlags& flags) {
+PlanSource FindSource(const PlanVerbFlags& flags, const std::string& id) {
   PlanSource source;
   source.model = flags.plan.model;
   source.plan = flags.output;
@@ -197,13 +225,17 @@ PlanSource FindSource(const PlanVerbFlags& flags) {
                     QuoteWord(devices.plugin));
   }
   source.has_own_devices = flags.coordinator.empty() && !devices.solo;
+  source.id = id;
+  if (!id.empty()) {
+    source.address_flags = WriteAddressFlags(flags.coordinator, flags.security);
+  }
   return source;
 }
 
-std::string FormatPlan(const v1::Plan& plan, const PlanVerbFlags& flags) {
-  if (flags.verbose) return DescribePlan(plan);
-  const PlanSource source = FindSource(flags);
-  return SummarizePlan(plan, ListNextSteps(plan, source),
+std::string FormatPlan(const MadePlan& made, const PlanVerbFlags& flags) {
+  if (flags.verbose) return DescribePlan(made.plan);
+  const PlanSource source = FindSource(flags, made.id);
+  return SummarizePlan(made.plan, ListNextSteps(made.plan, source),
                        RemeasureCommand(source));
 }
 
@@ -212,9 +244,9 @@ absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
     if (!path.empty()) RETURN_IF_ERROR(CheckWritable(path));
   }
 
-  const absl::StatusOr<v1::Plan> planned = MakePlan(context, flags);
+  const absl::StatusOr<MadePlan> planned = MakePlan(context, flags);
   if (!planned.ok()) return NameModel(planned.status(), flags.plan.model);
-  const v1::Plan& plan = *planned;
+  const v1::Plan& plan = planned->plan;
   const std::string json = PlanToJsonText(plan);
   if (!flags.output.empty()) {
     RETURN_IF_ERROR(base::WriteFile(flags.output, json));
@@ -228,7 +260,7 @@ absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
       *context.err << "no trace is written, because no plan fits the memory\n";
     }
   }
-  *context.out << (context.json ? json : FormatPlan(plan, flags));
+  *context.out << (context.json ? json : FormatPlan(*planned, flags));
   return absl::OkStatus();
 }
 
