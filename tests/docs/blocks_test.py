@@ -1,4 +1,4 @@
-"""What a page's blocks and marks mean."""
+"""What a page's blocks and marks mean, and what every page keeps to."""
 
 import pathlib
 import sys
@@ -13,6 +13,8 @@ from blocks import (  # noqa: E402
     matches,
     needs_torch,
 )
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class BlocksTest(unittest.TestCase):
@@ -53,6 +55,19 @@ class BlocksTest(unittest.TestCase):
         self.assertTrue(matches("a  1.5 ms, 2 b", "a 97.3 us,  3 b", True))
         self.assertFalse(matches("a 1.5 ms", "a 1.5 MiB", True))
         self.assertFalse(matches("a 1.5 ms", "a 97.3 us"))
+
+
+class PagesTest(unittest.TestCase):
+    def test_a_tutorial_makes_the_environment_that_pip_installs_into(self):
+        # Debian's Python refuses to install beside its packages.
+        for path in (ROOT / "docs" / "tutorial").glob("*.md"):
+            with self.subTest(path.name):
+                installs = [it.text for it in find_blocks(path.read_text())
+                            if "pip install" in it.text]
+                self.assertEqual(len(installs), 1)
+                before = installs[0].partition("pip install")[0]
+                self.assertIn("python3 -m venv ", before)
+                self.assertIn("/bin/activate\n", before)
 
 
 if __name__ == "__main__":
