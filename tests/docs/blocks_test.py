@@ -1,6 +1,7 @@
 """What a page's blocks and marks mean, and what every page keeps to."""
 
 import pathlib
+import re
 import sys
 import unittest
 
@@ -58,6 +59,19 @@ class BlocksTest(unittest.TestCase):
 
 
 class PagesTest(unittest.TestCase):
+    def test_the_package_is_installed_from_its_file(self):
+        # None is published: under that name there may be something else.
+        named = 0
+        pages = [ROOT / "README.md", ROOT / "python" / "README.md",
+                 *(ROOT / "docs").rglob("*.md")]
+        for path in pages:
+            for said in re.findall(r"pip install ([^\n`]*meshwright.*)",
+                                   path.read_text()):
+                named += 1
+                with self.subTest(path.name):
+                    self.assertIn(".whl", said)
+        self.assertGreaterEqual(named, 5)
+
     def test_a_tutorial_makes_the_environment_that_pip_installs_into(self):
         # Debian's Python refuses to install beside its packages.
         for path in (ROOT / "docs" / "tutorial").glob("*.md"):
