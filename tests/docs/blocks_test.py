@@ -72,6 +72,17 @@ class PagesTest(unittest.TestCase):
                     self.assertIn(".whl", said)
         self.assertGreaterEqual(named, 5)
 
+    def test_a_worker_of_a_gpu_names_its_plugin(self):
+        named = 0
+        for path in (ROOT / "docs").rglob("*.md"):
+            text = path.read_text().replace("\\\n", " ")
+            for command in re.findall(r"^ *meshwright-worker .*", text, re.M):
+                if "--platform cuda" in command:
+                    named += 1
+                    with self.subTest(path.name):
+                        self.assertIn("--plugin ", command)
+        self.assertGreaterEqual(named, 2)
+
     def test_a_tutorial_makes_the_environment_that_pip_installs_into(self):
         # Debian's Python refuses to install beside its packages.
         for path in (ROOT / "docs" / "tutorial").glob("*.md"):
