@@ -83,6 +83,22 @@ class PagesTest(unittest.TestCase):
                         self.assertIn("--plugin ", command)
         self.assertGreaterEqual(named, 2)
 
+    def test_a_service_of_a_network_has_tls_and_tokens(self):
+        # The programs refuse to listen there without.
+        listeners = 0
+        for path in (ROOT / "docs" / "how-to").glob("*.md"):
+            for block in find_blocks(path.read_text()):
+                text = block.text.replace("\\\n", " ")
+                for command in re.findall(r"^meshwright.* --listen 0\..*", text,
+                                          re.M):
+                    if not block.needs:  # it is run
+                        continue
+                    listeners += 1
+                    with self.subTest(f"{path.name}:{block.line}"):
+                        for flag in ("--tls-cert", "--tls-key", "--tokens"):
+                            self.assertIn(flag + " ", command)
+        self.assertGreaterEqual(listeners, 2)
+
     def test_a_tutorial_makes_the_environment_that_pip_installs_into(self):
         # Debian's Python refuses to install beside its packages.
         for path in (ROOT / "docs" / "tutorial").glob("*.md"):
