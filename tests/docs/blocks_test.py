@@ -99,6 +99,16 @@ class PagesTest(unittest.TestCase):
                             self.assertIn(flag + " ", command)
         self.assertGreaterEqual(listeners, 2)
 
+    def test_each_cause_of_doubt_is_on_a_page(self):
+        source = (ROOT / "cli" / "text" / "plan_summary.cc").read_text()
+        body = source.split("std::string NameCause(")[1].split("\n}")[0]
+        causes = re.findall(r'return "(.+?)";', body)
+        self.assertEqual(len(causes), 4)
+        page = (ROOT / "docs" / "how-to" / "read-a-plan.md").read_text()
+        for cause in causes:
+            with self.subTest(cause):
+                self.assertIn(f"| {cause} |", page)
+
     def test_a_tutorial_makes_the_environment_that_pip_installs_into(self):
         # Debian's Python refuses to install beside its packages.
         for path in (ROOT / "docs" / "tutorial").glob("*.md"):
