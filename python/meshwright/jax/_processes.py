@@ -2,14 +2,15 @@
 
 Concept: collectives of CPUs give up when a process comes half a minute late,
 and planning may take longer. So the others first wait, for as long as it
-takes, for a word of process 0 in the store of ``jax.distributed``. Each process
-counts its agreements there, so that one that starts again goes on counting.
+takes, for a word of process 0 in the store of ``jax.distributed``: that there
+is a plan, or its error. Each process counts its agreements there, so that one
+that starts again goes on counting.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -29,18 +30,15 @@ def agree(make: Callable[[], tuple[Plan, bytes]]) -> tuple[Plan, bytes]:
     store = _store()
     if jax.process_index() != 0:
         if store is not None:
-            _await_word(store)
+            _check_made(_await_word(store))
         return _unpack(_broadcast(b""))
     try:
         plan, module = make()
     except BaseException as error:  # else the others would wait
-        if store is not None:
-            _give_word(store)
-        said = str(error) or type(error).__name__
-        _broadcast(json.dumps({"error": said}).encode() + b"\n")
+        _say_error(store, error)
         raise
     if store is not None:
-        _give_word(store)
+        _give_word(store, {})
     head = json.dumps({"plan": plan.to_json(), "id": plan.id})
     _broadcast(head.encode() + b"\n" + module)
     return plan, module
@@ -67,29 +65,49 @@ def _count_agreements(store: Any) -> int:
         return 0
 
 
-def _give_word(store: Any) -> None:
+def _say_error(store: Any, error: BaseException) -> None:
+    """Not by a collective where there is a store.
+
+    An interrupt may be that of all: then nobody else comes to a collective.
+    """
+    head = {"error": str(error) or type(error).__name__}
+    if store is not None:
+        _give_word(store, head)
+    elif isinstance(error, Exception):
+        _broadcast(json.dumps(head).encode() + b"\n")
+
+
+def _give_word(store: Any, head: Mapping[str, str]) -> None:
     count = _count_agreements(store)
-    store.key_value_set(f"meshwright/plan/{count}", "made")
+    store.key_value_set(f"meshwright/plan/{count}", json.dumps(head))
     store.key_value_set(_count_key(), str(count + 1), allow_overwrite=True)
 
 
-def _await_word(store: Any) -> None:
+def _await_word(store: Any) -> Mapping[str, str]:
+    """The head that process 0 gave."""
     count = _count_agreements(store)
     while True:
         try:
-            store.blocking_key_value_get(f"meshwright/plan/{count}", _SLICE_MS)
+            word = store.blocking_key_value_get(
+                f"meshwright/plan/{count}", _SLICE_MS
+            )
             break
         except jax.errors.JaxRuntimeError as error:
             if "DEADLINE_EXCEEDED" not in str(error):
                 raise
     store.key_value_set(_count_key(), str(count + 1), allow_overwrite=True)
+    return json.loads(word)  # type: ignore[no-any-return]
+
+
+def _check_made(head: Mapping[str, Any]) -> None:
+    if "error" in head:
+        raise FailedPrecondition(f"process 0 has no plan: {head['error']}")
 
 
 def _unpack(content: bytes) -> tuple[Plan, bytes]:
     line, _, module = content.partition(b"\n")
     head = json.loads(line)
-    if "error" in head:
-        raise FailedPrecondition(f"process 0 has no plan: {head['error']}")
+    _check_made(head)
     return Plan.from_json({**head["plan"], "id": head["id"]}), module
 
 

@@ -84,7 +84,7 @@ class Words:
     def key_value_set(self, key, value, allow_overwrite=False):
         assert allow_overwrite or key not in self.kept
         self.kept[key] = value
-        if value == "made":
+        if key.startswith("meshwright/plan/"):
             self.done.append("gives " + key)
 
     def key_value_try_get(self, key):
@@ -101,6 +101,7 @@ class Words:
             self.late -= 1
             raise jax.errors.JaxRuntimeError("DEADLINE_EXCEEDED: " + key)
         self.done.append("awaits " + key)
+        return self.kept.get(key, "{}")
 
     def broadcast(self, content):
         self.done.append("broadcasts")
@@ -148,4 +149,37 @@ def test_the_others_hear_of_a_plan_that_fails(monkeypatch, error):
         first.done.clear()
         with pytest.raises(type(error)):
             first.agree(make)
-        assert first.done == [f"gives meshwright/plan/{count}", "broadcasts"]
+        # Whoever is interrupted, too, comes to no collective.
+        assert first.done == [f"gives meshwright/plan/{count}"]
+    other = Words(monkeypatch, 1)
+    other.kept = first.kept
+    for count in range(2):
+        other.done.clear()
+        with pytest.raises(
+            meshwright.FailedPrecondition,
+            match="process 0 has no plan: (away|KeyboardInterrupt)",
+        ):
+            other.agree(lambda: pytest.fail("only the first asks"))
+        assert other.done == [f"awaits meshwright/plan/{count}"]
+
+
+@pytest.mark.parametrize(
+    ("error", "done"),
+    [
+        (meshwright.Unavailable("away"), ["broadcasts"]),
+        (KeyboardInterrupt(), []),
+    ],
+)
+def test_without_a_store_an_interrupt_is_broadcast_to_nobody(
+    monkeypatch, error, done
+):
+    from jax._src import distributed
+
+    def make():
+        raise error
+
+    first = Words(monkeypatch, 0)
+    monkeypatch.setattr(distributed.global_state, "client", None)
+    with pytest.raises(type(error)):
+        first.agree(make)
+    assert first.done == done
