@@ -6,8 +6,9 @@ process holds: the service also ends where this process is killed. A process
 that is forked from this one uses the service, and does not hold it.
 
 A start may take longer than its caller waits, where a large store is checked
-or brought up to date. It goes on, so that the next call finds it further: of
-the same client, or for a minute of another one of this process.
+or brought up to date; a caller without a limit waits a minute. It goes on, so
+that the next call finds it further: of the same client, or for a minute of
+another one of this process.
 
 Threads: any; one start at a time.
 Errors: FailedPrecondition with the program's own sentence; Unavailable where
@@ -109,20 +110,20 @@ class LocalService:
             self._service = _take_over(self._platform, self._store, devices)
         if self._service is None:
             self._service = _Service(self._platform, self._store, devices)
-        until = time.monotonic() + _START_SECONDS
+        until = limit
+        if until is None:
+            until = time.monotonic() + _START_SECONDS
         try:
-            address = self._service.read_address(
-                until if limit is None else min(until, limit)
-            )
+            address = self._service.read_address(until)
         except FailedPrecondition:
             self._end_service()
             raise
         if address is None:
-            if limit is None or limit > until:
-                self._end_service()
+            # It goes on, for the next call.
             raise Unavailable(
-                "meshwright up did not start in time; give it more, or set "
-                "MESHWRIGHT_ADDRESS to a service that runs"
+                "meshwright up did not start in time; wait longer, run "
+                "`meshwright up` once to bring a large store up to date, or "
+                "set MESHWRIGHT_ADDRESS to a service that runs"
             )
         self._address = address
 

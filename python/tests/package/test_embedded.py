@@ -166,6 +166,34 @@ def test_a_start_that_is_late_goes_on(slow, is_closed):
     service.stop()
 
 
+# A store of a million rows is brought up to date in one transaction.
+def test_a_caller_without_a_limit_ends_no_start_that_is_late(slow, monkeypatch):
+    monkeypatch.setattr("meshwright._embedded._START_SECONDS", 0.0)
+    service = LocalService("cpu", str(slow))
+    with pytest.raises(meshwright.Unavailable, match="`meshwright up` once"):
+        service.settings()
+    pathlib.Path(f"{slow}.gate").write_text("go\n")
+    found = service.settings(until=time.monotonic() + 60)
+    assert found.address == "unix:/there"
+    assert pathlib.Path(f"{slow}.log").read_text() == "begun\n"
+    service.stop()
+
+
+def test_a_start_may_take_as_long_as_its_caller_waits(slow, monkeypatch):
+    monkeypatch.setattr("meshwright._embedded._START_SECONDS", 0.0)
+    service = LocalService("cpu", str(slow))
+    opened = threading.Thread(
+        target=pathlib.Path(f"{slow}.gate").write_text,
+        args=("go\n",),
+        daemon=True,
+    )
+    opened.start()
+    found = service.settings(until=time.monotonic() + 60)
+    assert found.address == "unix:/there"
+    opened.join()
+    service.stop()
+
+
 def test_a_start_that_nobody_takes_over_ends(slow, monkeypatch):
     monkeypatch.setattr("meshwright._embedded._START_SECONDS", 0.0)
     service = LocalService("cpu", str(slow))
