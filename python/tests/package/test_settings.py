@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+import stat
+import types
+
 import pytest
 
 import meshwright
@@ -52,3 +57,24 @@ def test_a_token_file_is_private_and_has_a_token(tmp_path):
     path.write_text("\n")
     with pytest.raises(meshwright.InvalidArgument, match="no token"):
         settings.read_token()
+
+
+@pytest.mark.parametrize(
+    ("owner", "mode", "is_read"),
+    [(0, 0o440, True), (0, 0o444, False), (1000, 0o440, False)],
+)
+def test_a_token_file_of_root_may_be_lent_to_a_group(
+    tmp_path, monkeypatch, owner, mode, is_read
+):
+    path = tmp_path / "token"
+    path.write_text("mwt_a_b\n")
+    info = types.SimpleNamespace(st_uid=owner, st_mode=stat.S_IFREG | mode)
+    settings = ServiceSettings("localhost:1", token_file=str(path))
+    with monkeypatch.context() as patch:
+        patch.setattr(pathlib.Path, "stat", lambda *_, **__: info)
+        patch.setattr(os, "geteuid", lambda: 1000)
+        if is_read:
+            assert settings.read_token() == "mwt_a_b"
+        else:
+            with pytest.raises(meshwright.InvalidArgument, match="chmod 600"):
+                settings.read_token()
