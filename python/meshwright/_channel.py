@@ -11,7 +11,7 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its sentences become ours
 import grpc  # noqa: E402
 import grpc.aio  # noqa: E402
 
-from meshwright.errors import InvalidArgument  # noqa: E402
+from meshwright.errors import FailedPrecondition  # noqa: E402
 from meshwright.settings import ServiceSettings  # noqa: E402
 
 _OPTIONS = [
@@ -29,7 +29,7 @@ def _read(path: str, name: str) -> bytes:
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as error:
-        raise InvalidArgument(f"{name}: {error}") from None
+        raise FailedPrecondition(f"{name}: {error}") from None
 
 
 def _credentials(settings: ServiceSettings) -> Any:

@@ -4,7 +4,8 @@ Concept: what the caller does not say comes from the environment:
 MESHWRIGHT_ADDRESS, MESHWRIGHT_TOKEN and MESHWRIGHT_CA, as for the verbs
 that always ask a service (`meshwright plans`).
 No address: a service of this process's own is started.
-Errors: InvalidArgument, one sentence with the way out.
+Errors, one sentence with the way out: InvalidArgument for what is given and
+does not fit together, FailedPrecondition for a file that cannot be used here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import pathlib
 import stat
 
-from meshwright.errors import InvalidArgument
+from meshwright.errors import FailedPrecondition, InvalidArgument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,9 +71,9 @@ class ServiceSettings:
             _check_private(path)
             token = path.read_text().split("\n", 1)[0].strip()
         except OSError as error:
-            raise InvalidArgument(f"token_file: {error}") from None
+            raise FailedPrecondition(f"token_file: {error}") from None
         if not token:
-            raise InvalidArgument(
+            raise FailedPrecondition(
                 f"{path} has no token in its first line; put there what "
                 '"meshwright tokens create" printed'
             )
@@ -88,7 +89,7 @@ def _check_private(path: pathlib.Path) -> None:
     if stat.S_ISREG(info.st_mode) and info.st_mode & (
         0o037 if is_lent else 0o077
     ):
-        raise InvalidArgument(
+        raise FailedPrecondition(
             f"{path} may be read by other users; run chmod 600 {path}"
         )
 

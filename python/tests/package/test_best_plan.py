@@ -107,6 +107,18 @@ def test_whatever_ails_the_service_leaves_a_baseline(binary, kind):
     assert plan.feasible
 
 
+@pytest.mark.parametrize("missing", ("token_file", "ca"))
+def test_a_file_that_one_node_lacks_leaves_a_baseline(
+    binary, tmp_path, missing
+):
+    client = meshwright.Client(
+        "localhost:1", **{missing: str(tmp_path / "none")}
+    )
+    with pytest.warns(meshwright.MeshwrightWarning, match="No such file"):
+        plan = meshwright.best_plan(MODEL, mesh="1x2", client=client)
+    assert plan.feasible
+
+
 @pytest.mark.parametrize(
     "kind", (meshwright.InvalidArgument, meshwright.InfeasiblePlan)
 )

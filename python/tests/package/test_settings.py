@@ -50,12 +50,12 @@ def test_a_token_file_is_private_and_has_a_token(tmp_path):
     path.write_text("mwt_a_b\nrest")
     settings = ServiceSettings("localhost:1", token_file=str(path))
     path.chmod(0o644)
-    with pytest.raises(meshwright.InvalidArgument, match="chmod 600"):
+    with pytest.raises(meshwright.FailedPrecondition, match="chmod 600"):
         settings.read_token()
     path.chmod(0o600)
     assert settings.read_token() == "mwt_a_b"
     path.write_text("\n")
-    with pytest.raises(meshwright.InvalidArgument, match="no token"):
+    with pytest.raises(meshwright.FailedPrecondition, match="no token"):
         settings.read_token()
 
 
@@ -76,5 +76,7 @@ def test_a_token_file_of_root_may_be_lent_to_a_group(
         if is_read:
             assert settings.read_token() == "mwt_a_b"
         else:
-            with pytest.raises(meshwright.InvalidArgument, match="chmod 600"):
+            with pytest.raises(
+                meshwright.FailedPrecondition, match="chmod 600"
+            ):
                 settings.read_token()
