@@ -236,11 +236,21 @@ class ExportedFiles:
         return found
 
 
-def not_ended(id: str, seconds: float | None, last: PlanUpdate | None) -> str:
+def not_ended(
+    id: str,
+    seconds: float | None,
+    last: PlanUpdate | None,
+    settings: ServiceSettings,
+) -> str:
+    """``settings``: of the client, whose own service ends with it."""
     why = f" ({last.reason})" if last is not None and last.reason else ""
+    further = (
+        "it goes on while its client is open, and what it measured is kept"
+        if settings.is_embedded
+        else "it goes on at the coordinator"
+    )
     return (
-        f"{id} has not ended in {format_seconds(seconds or 0)}{why}; it goes "
-        "on at the coordinator"
+        f"{id} has not ended in {format_seconds(seconds or 0)}{why}; {further}"
     )
 
 

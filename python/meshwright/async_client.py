@@ -183,7 +183,9 @@ class AsyncClient(ClientBase):
             except grpc.aio.AioRpcError as rpc_error:
                 if rpc_error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
                     raise DeadlineExceeded(
-                        _requests.not_ended(id, seconds, last)
+                        _requests.not_ended(
+                            id, seconds, last, self._settings
+                        )
                     ) from None
                 error = _requests.translate(rpc_error, settings)
                 broken = _requests.broken_since(broken, tried)

@@ -2,7 +2,8 @@
 
 Concept: a plan is submitted once and lives in the service. ``plan`` submits and
 waits; a call that gives up, or a program that ends, leaves the plan to go on,
-and ``watch`` takes it up again. A connection that breaks while a plan is
+and ``watch`` takes it up again. A service that the client started ends with it,
+and its store keeps what was measured. A connection that breaks while a plan is
 watched is made anew, and the watch goes on behind the last update seen.
 Threads: any number of calls at a time.
 Errors: MeshwrightError by status (errors.py).
@@ -195,7 +196,9 @@ class Client(ClientBase):
             except grpc.RpcError as rpc_error:
                 if rpc_error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
                     raise DeadlineExceeded(
-                        _requests.not_ended(id, seconds, last)
+                        _requests.not_ended(
+                            id, seconds, last, self._settings
+                        )
                     ) from None
                 error = _requests.translate(rpc_error, settings)
                 broken = _requests.broken_since(broken, tried)

@@ -65,7 +65,7 @@ class Unavailable(MeshwrightError, ConnectionError):
 
 
 class DeadlineExceeded(MeshwrightError, TimeoutError):
-    """The time limit passed; the plan goes on in the service."""
+    """The time limit passed; a service that lasts goes on with the plan."""
 
 
 class Internal(MeshwrightError):

@@ -3,7 +3,8 @@
 Concept: a training job must start whether or not the service answers. The
 service is asked and waited for. Where it has no plan in time, the job takes a
 baseline that needs no measurement, and one warning says why. A plan that is
-late goes on in the service, for the next start. An error of the step itself is
+late goes on in a service that lasts, for the next start; one of the job's own
+ends with the call, and what it measured is kept. An error of the step itself is
 one of its baseline, so it is an error here, too.
 """
 

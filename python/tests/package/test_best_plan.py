@@ -68,7 +68,10 @@ def test_a_service_that_is_busy_is_waited_for_within_the_limit(binary, store):
     with meshwright.Client(store=store) as client:
         client.plans()  # it has started
         began = time.monotonic()
-        with pytest.warns(meshwright.MeshwrightWarning, match="goes on"):
+        # The service is the client's own.
+        with pytest.warns(
+            meshwright.MeshwrightWarning, match="goes on while its client"
+        ):
             plan = meshwright.best_plan(
                 model, mesh="1x2", wait=0.5, client=client
             )
