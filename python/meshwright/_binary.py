@@ -8,6 +8,7 @@ the input, 1 that of the work.
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import os
 import pathlib
@@ -57,13 +58,33 @@ def find_binary() -> str:
 
 
 def environment() -> dict[str, str]:
-    """With the plugin that the wheel carries, and this Python for jaxlib."""
+    """With the plugins that are here, and this Python for jaxlib."""
     environ = dict(os.environ)
     environ.setdefault("MESHWRIGHT_PYTHON", sys.executable)
     plugins = sorted((_NATIVE / "plugins").glob("*cpu*.so"))
     if plugins:
         environ.setdefault("MESHWRIGHT_CPU_PLUGIN", str(plugins[0]))
+    if (cuda := _find_cuda_plugin()) is not None:
+        environ.setdefault("MESHWRIGHT_CUDA_PLUGIN", str(cuda))
     return environ
+
+
+def _find_cuda_plugin() -> pathlib.Path | None:
+    """That of JAX's CUDA packages in this Python; of several the newest."""
+    # A namespace of several folders, which this does not import.
+    spec = importlib.util.find_spec("jax_plugins")
+    folders = spec.submodule_search_locations if spec is not None else None
+    return max(
+        (
+            plugin
+            for folder in folders or ()
+            for plugin in pathlib.Path(folder).glob(
+                "xla_cuda*/xla_cuda_plugin.so"
+            )
+        ),
+        key=lambda plugin: plugin.parent.name,
+        default=None,
+    )
 
 
 def run(*words: str | os.PathLike[str], passed_on: bool = False) -> str:
