@@ -3,10 +3,13 @@
 Concept: each process runs the module on its rows, as plain tensors, and torch
 takes the mean of gradients. So the loss of a process is that of its rows, and
 the mean over processes is the plan's where ``loss_fn`` takes a mean over rows.
+Errors: PlanMismatch, in the backward pass, for a gradient that is not planned.
 Threads: that of torch.distributed; all processes call alike.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Collection
 
 import torch
 import torch.distributed
@@ -15,6 +18,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import Shard
 from torch.nn.parallel import DistributedDataParallel
 
+from meshwright.errors import PlanMismatch
 from meshwright.torch._batch_norm import synchronize_batch_norms
 from meshwright.torch._layouts import PlanPlacements
 
@@ -45,15 +49,43 @@ def shard_fully(
 
 
 def replicate(
-    module: torch.nn.Module, mesh: DeviceMesh
+    module: torch.nn.Module, mesh: DeviceMesh, without_gradient: Collection[str]
 ) -> DistributedDataParallel:
-    """A module around it, whose batch norms see the rows of all processes."""
+    """A module around it, whose batch norms see the rows of all processes.
+
+    DDP waits for a gradient of whatever asks for one when it is made, and its
+    search for what is unused reads outputs of known classes alone. So the
+    parameters of those names ask for theirs later.
+    """
     group = mesh.get_group()
     synchronize_batch_norms(module, mesh.device_type, group)
-    # The loss may leave out parts of the module, as it may in the trace.
-    return DistributedDataParallel(
-        module, process_group=group, find_unused_parameters=True
-    )
+    left_out = {
+        name: parameter
+        for name, parameter in module.named_parameters()
+        if name in without_gradient and parameter.requires_grad
+    }
+    for parameter in left_out.values():
+        parameter.requires_grad_(False)
+    try:
+        replicated = DistributedDataParallel(module, process_group=group)
+    finally:
+        for parameter in left_out.values():
+            parameter.requires_grad_()
+    for name, parameter in left_out.items():
+        parameter.register_post_accumulate_grad_hook(_refuse_gradient(name))
+    return replicated
+
+
+def _refuse_gradient(name: str) -> Callable[[torch.Tensor], None]:
+    """DDP would leave each process its own."""
+
+    def hook(_: torch.Tensor) -> None:
+        raise PlanMismatch(
+            f"params['{name}'] has a gradient and is planned without one; "
+            "plan the step with this loss, or apply the plan without how"
+        )
+
+    return hook
 
 
 def _list_layers(module: torch.nn.Module) -> list[torch.nn.Module]:

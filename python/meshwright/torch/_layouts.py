@@ -78,6 +78,21 @@ def placements(plan: Plan) -> PlanPlacements:
     )
 
 
+def parameters_without_gradient(plan: Plan) -> set[str]:
+    """Those that the loss does not read, by the roles of arguments.
+
+    The planner calls state that goes into the loss a parameter.
+    """
+    found = set()
+    for argument in plan.arguments:
+        name = _NAME.fullmatch(argument.name)
+        if name is None or name[1] != "params":
+            continue
+        if argument.role in ("optimizer", "other"):
+            found.add(name[2])
+    return found
+
+
 def read_placements(sharding: str, axes: list[int]) -> Placements:
     placed: dict[int, Placement] = {axis: Replicate() for axis in axes}
     for dim, entry in enumerate(sharding.strip()[1:-1].split(",")):

@@ -40,6 +40,7 @@ from meshwright.torch._layouts import (
     check_mesh,
     check_runnable,
     mesh_axes,
+    parameters_without_gradient,
     placements,
 )
 from meshwright.torch._losses import MeansApart
@@ -92,7 +93,7 @@ def apply(
 
         _check_fit(module, placed)
         if how.method == "ddp":
-            return replicate(module, mesh)
+            return replicate(module, mesh, parameters_without_gradient(plan))
         shard_fully(module, mesh, placed)
         return module
     parameters = _distribute(module, mesh, placed)

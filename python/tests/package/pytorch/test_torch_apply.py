@@ -21,6 +21,9 @@ from torch_models import make  # noqa: E402
 import meshwright  # noqa: E402
 import meshwright.torch  # noqa: E402
 from meshwright import Plan, Strategies  # noqa: E402
+from meshwright.torch._layouts import (  # noqa: E402
+    parameters_without_gradient,
+)
 from meshwright.torch._losses import MeansApart  # noqa: E402
 
 TOLERANCE = 1e-4
@@ -223,11 +226,18 @@ def test_a_resnet_runs_as_fsdp2_with_the_batchs_statistics(binary, tmp_path):
     assert_keeps_the_batchs_statistics(said)
 
 
-def test_ddp_trains_a_module_whose_loss_leaves_out_a_head(binary, tmp_path):
-    plan_of(
-        "spare_head", tmp_path, symbolic=True, strategies=Strategies(pin=ROWS)
+@pytest.mark.parametrize("name", ("spare_head", "spare_head_in_class"))
+def test_ddp_trains_a_module_whose_loss_leaves_out_a_head(
+    binary, name, tmp_path
+):
+    plan = plan_of(
+        name, tmp_path, symbolic=True, strategies=Strategies(pin=ROWS)
     )
-    said = assert_trains_alike("spare_head", tmp_path, how="how")
+    assert {
+        parameter.removeprefix("inner.")
+        for parameter in parameters_without_gradient(plan)
+    } == {"spare.weight", "spare.bias"}
+    said = assert_trains_alike(name, tmp_path, how="how")
     assert said["how"].startswith("DistributedDataParallel"), said["how"]
 
 

@@ -18,7 +18,7 @@ from torch.distributed.tensor import (  # noqa: E402
     Shard,
     distribute_tensor,
 )
-from torch_models import Two, squares  # noqa: E402
+from torch_models import SpareHead, Two, squares  # noqa: E402
 
 import meshwright  # noqa: E402
 import meshwright.torch  # noqa: E402
@@ -30,6 +30,7 @@ from meshwright.torch._activations import (  # noqa: E402
 from meshwright.torch._batch_norm import (  # noqa: E402
     synchronize_batch_norms,
 )
+from meshwright.torch._data_parallel import replicate  # noqa: E402
 from meshwright.torch._layouts import (  # noqa: E402
     PlanPlacements,
     read_placements,
@@ -361,6 +362,21 @@ def test_a_module_that_is_called_twice_keeps_the_layout_of_other_shapes(alone):
     for shape in ((4, 8), (4, 8, 8)):
         other = distribute_tensor(torch.ones(shape), alone, [Replicate()])
         assert hook(None, None, other) is other
+
+
+def test_ddp_waits_for_no_gradient_that_the_plan_has_not(alone):
+    module = SpareHead()
+    replicated = replicate(module, alone, {"spare.weight", "spare.bias"})
+    x = torch.arange(8 * 16).reshape(8, 16) / 64
+    for _ in range(2):
+        replicated(x)[0].sum().backward()
+    assert module.up.weight.grad is not None
+    assert module.spare.weight.requires_grad
+    assert module.spare.weight.grad is None
+    with pytest.raises(
+        meshwright.PlanMismatch, match=r"params\['spare\..*'\] has a gradient"
+    ):
+        replicated(x)[1].sum().backward()
 
 
 def test_parameters_keep_their_attributes(alone):

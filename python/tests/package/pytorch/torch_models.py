@@ -344,6 +344,30 @@ def spare_head() -> Case:
     return DescentCase(SpareHead(), {"x": x, "y": x.cos()}, loss)
 
 
+class Heads:
+    """An output in which torch finds no tensors."""
+
+    def __init__(self, main: torch.Tensor, spare: torch.Tensor) -> None:
+        self.main = main
+        self.spare = spare
+
+
+class SpareHeadInClass(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = SpareHead()
+
+    def forward(self, x: torch.Tensor) -> Heads:
+        return Heads(*self.inner(x))
+
+
+def spare_head_in_class() -> Case:
+    def loss(module: nn.Module, batch: Any) -> torch.Tensor:
+        return (module(batch["x"]).main - batch["y"]).square().mean()
+
+    return DescentCase(SpareHeadInClass(), spare_head().batch, loss)
+
+
 class Dropped(Two):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.dropout(super().forward(x), 0.5)
@@ -363,6 +387,7 @@ OTHERS = {
     "padded": padded,
     "scaled": scaled,
     "spare_head": spare_head,
+    "spare_head_in_class": spare_head_in_class,
 }
 
 
