@@ -1,6 +1,8 @@
 #include "coordinator/report/trace.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "proto/perfetto/trace.pb.h"
@@ -14,6 +16,19 @@ constexpr uint32_t kStateCleared = 1;
 
 uint64_t ToNanoseconds(double seconds) {
   return static_cast<uint64_t>(std::llround(seconds * 1e9));
+}
+
+// A group of more devices has one process: equal tracks would make a file that
+// nobody can open.
+constexpr size_t kMostApart = 16;
+
+// The devices of each process.
+std::vector<std::vector<int64_t>> ListProcesses(
+    const std::vector<int64_t>& devices) {
+  if (devices.size() > kMostApart) return {devices};
+  std::vector<std::vector<int64_t>> processes;
+  for (const int64_t device : devices) processes.push_back({device});
+  return processes;
 }
 
 // "device 3", "devices 0-3, 8".
@@ -115,14 +130,15 @@ std::string FormatTrace(const std::vector<Timeline>& timelines) {
     for (const DeviceGroup& group : timeline.groups) {
       const std::string of =
           timeline.groups.size() > 1 ? absl::StrCat(" of ", group.name) : "";
-      const uint64_t process = writer.AddProcess(
-          ++pid,
-          absl::StrCat(timeline.name, ": ", NameDevices(group.devices), of));
-      int32_t tid = 1;
-      for (const Lane& lane : group.lanes) {
-        writer.AddLane(lane, pid, tid++, process);
+      for (const auto& devices : ListProcesses(group.devices)) {
+        const uint64_t process = writer.AddProcess(
+            ++pid, absl::StrCat(timeline.name, ": ", NameDevices(devices), of));
+        int32_t tid = 1;
+        for (const Lane& lane : group.lanes) {
+          writer.AddLane(lane, pid, tid++, process);
+        }
+        writer.AddMemory(group.memory, process);
       }
-      writer.AddMemory(group.memory, process);
     }
   }
   return writer.Serialize();

@@ -1,9 +1,10 @@
 // FormatTrace: timelines as a trace that Perfetto opens (ui.perfetto.dev).
 //
-// Concept: devices that do the same, of a mesh or of a stage, are one process,
-// "predicted: devices 4-7 of stage 2". It has a thread per lane, so that
-// communication stands apart from computing, and a counter of the memory of one
-// device. Slices carry their segment's configuration.
+// Concept: each device of a timeline is a process, "predicted: device 3 of
+// stage 2", with a thread per lane, so that communication stands apart from
+// computing, and a counter of its memory. Slices carry their segment's
+// configuration. Devices of a group have equal tracks, so a group of more than
+// 16 is one process: "predicted: devices 0-1023".
 // In → Out: timelines → a serialized perfetto.protos.Trace.
 // Units: nanoseconds; slices that touch share their rounded border, and slices
 // shorter than a nanosecond are left out.

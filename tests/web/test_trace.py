@@ -54,18 +54,18 @@ def slices_of(trace: perfetto.Trace) -> dict[int, list[tuple[int, int, str]]]:
     return slices
 
 
-def test_a_mesh_has_tracks_and_communication_is_apart(
+def test_devices_have_tracks_and_communication_is_apart(
         planned: Planned) -> None:
     path = planned.folder / "plan.pftrace"
     run("trace", planned.plan, "--store", planned.store, "--validate",
         planned.validation, "-o", path)
     trace = read(path)
     tracks, slices = tracks_of(trace), slices_of(read(path))
-    for lane in ("compute", "communication", "memory"):
-        assert f"predicted: devices 0-1 / {lane}" in tracks
-    assert "measured: devices 0-1 / step" in tracks
-    computing = tracks["predicted: devices 0-1 / compute"]
-    names = [name for _, _, name in slices[computing]]
+    for device in (0, 1):
+        for lane in ("compute", "communication", "memory"):
+            assert f"predicted: device {device} / {lane}" in tracks
+        assert f"measured: device {device} / step" in tracks
+    names = [name for _, _, name in slices[tracks["predicted: device 0 / compute"]]]
     forward = [int(found[1]) for name in names
                if (found := re.match(r"forward of segment (\d+)", name))]
     # The embedding may take no time once its launch is taken out.
