@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "worker/devices/device_choice.h"
 
 namespace meshwright::cli {
 
@@ -36,16 +35,6 @@ absl::StatusOr<v1::DeviceSpec> ToDeviceSpec(const DeviceFlags& flags,
   device.set_plugin_path(flags.plugin);
   device.set_device_count(static_cast<int32_t>(device_count));
   device.set_solo(flags.solo);
-  return device;
-}
-
-absl::StatusOr<v1::DeviceSpec> TakeLocalDevices(const DeviceFlags& flags,
-                                                int64_t device_count) {
-  ASSIGN_OR_RETURN(v1::DeviceSpec device,
-                   ToDeviceSpec(flags, device_count, true));
-  if (device.platform() == "cuda" && !device.solo()) {
-    worker::devices::ShowDevicesOfMesh(device_count);
-  }
   return device;
 }
 

@@ -27,12 +27,6 @@ void AddDeviceFlags(CLI::App& verb, DeviceFlags* flags);
 absl::StatusOr<v1::DeviceSpec> ToDeviceSpec(const DeviceFlags& flags,
                                             int64_t device_count, bool local);
 
-// Of a command that measures on this machine: ToDeviceSpec, and all GPUs but
-// the first `device_count` are hidden from runners (worker/devices/
-// device_choice.h).
-absl::StatusOr<v1::DeviceSpec> TakeLocalDevices(const DeviceFlags& flags,
-                                                int64_t device_count);
-
 }  // namespace meshwright::cli
 
 #endif  // MESHWRIGHT_CLI_FLAGS_DEVICE_FLAGS_H_

@@ -16,6 +16,7 @@
 #include "cli/flags/security_flags.h"
 #include "cli/flags/store_address.h"
 #include "cli/local/cluster.h"
+#include "cli/local/local_devices.h"
 #include "cli/local/store.h"
 #include "cli/text/coverage_text.h"
 #include "cli/text/json.h"

@@ -18,6 +18,7 @@
 #include "cli/flags/security_flags.h"
 #include "cli/flags/time_limit.h"
 #include "cli/local/cluster.h"
+#include "cli/local/local_devices.h"
 #include "cli/local/store.h"
 #include "cli/text/next_steps.h"
 #include "cli/text/plan_summary.h"

@@ -11,6 +11,7 @@
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
 #include "cli/local/cluster.h"
+#include "cli/local/local_devices.h"
 #include "cli/local/store.h"
 #include "cli/text/progress.h"
 #include "cli/text/validation_text.h"

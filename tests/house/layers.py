@@ -28,8 +28,8 @@ LAYERS = {
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
         "coordinator/answers", "coordinator/client", "coordinator/daemon",
         "coordinator/explain", "coordinator/metrics", "coordinator/security",
-        "profiledb", "profiledb/store", "profiledb/upkeep", "worker/sandbox",
-        "worker/service"),
+        "profiledb", "profiledb/store", "profiledb/upkeep", "worker/devices",
+        "worker/sandbox", "worker/service"),
     "cli/mlir": ("base", "coordinator/ir/text", "worker/sandbox"),
     "cli/slurm": (
         "base", "base/log", "base/rpc", "coordinator/client",
