@@ -164,7 +164,7 @@ Lines DescribeFigures(const v1::Plan& plan, const std::string& remeasure) {
   Lines lines;
   if (!plan.feasible()) {
     AppendRow("memory",
-              absl::StrCat("infeasible: the step needs at least ",
+              absl::StrCat("infeasible: the smallest plan found needs ",
                            FormatBytes(plan.least_memory_bytes()),
                            " per device, but the limit is ",
                            FormatBytes(plan.limit_bytes())),

@@ -109,9 +109,10 @@ TEST(PlanSummaryTest, AnInfeasiblePlanNamesBothLimits) {
   plan.set_feasible(false);
   plan.set_least_memory_bytes(4 << 20);
   plan.set_limit_bytes(1 << 20);
-  EXPECT_THAT(SummarizePlan(plan, {}, ""),
-              AllOf(HasSubstr("infeasible: the step needs at least 4.0 MiB"),
-                    Not(HasSubstr("certainty"))));
+  EXPECT_THAT(
+      SummarizePlan(plan, {}, ""),
+      AllOf(HasSubstr("infeasible: the smallest plan found needs 4.0 MiB"),
+            Not(HasSubstr("certainty"))));
 }
 
 // Whatever the plan holds.

@@ -236,7 +236,7 @@ std::string DescribePlan(const v1::Plan& plan) {
   if (plan.feasible()) {
     if (plan.has_predicted()) rows = DescribePrediction(plan);
   } else {
-    absl::StrAppend(&text, "infeasible: the step needs at least ",
+    absl::StrAppend(&text, "infeasible: the smallest plan found needs ",
                     FormatBytes(plan.least_memory_bytes()),
                     " per device, but the limit is ",
                     FormatBytes(plan.limit_bytes()), "\n");

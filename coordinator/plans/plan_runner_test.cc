@@ -630,7 +630,9 @@ class TakenModules : public store::FakeProfileStore {
       const std::string& key) override {
     auto bytes = FakeProfileStore::FindProgramBytes(key);
     const store::UnusedProgram taken{.key = key};
-    if (takes) EXPECT_TRUE(RemovePrograms({&taken, 1}).ok());
+    if (takes) {
+      EXPECT_TRUE(RemovePrograms({&taken, 1}).ok());
+    }
     return bytes;
   }
 

@@ -26,8 +26,8 @@ def summary_rows(plan: Plan) -> list[tuple[str, str]]:
     """Labels and values, as ``meshwright plan --verbose`` prints them."""
     if not plan.feasible:
         return [
-            ("verdict", f"no plan fits {format_bytes(plan.limit_bytes)}"),
-            ("minimum memory", format_bytes(plan.least_memory_bytes)),
+            ("verdict", f"no plan was found that fits {format_bytes(plan.limit_bytes)}"),
+            ("smallest found", format_bytes(plan.least_memory_bytes)),
         ]
     if plan.predicted is None:
         return [("step", "not predicted: nothing was measured")]

@@ -25,7 +25,7 @@ class PlanMismatch(InvalidArgument):
 
 
 class InfeasiblePlan(MeshwrightError):
-    """No plan fits the device memory. ``plan`` holds the verdict."""
+    """No plan was found that fits the device memory. ``plan`` holds the verdict."""
 
     def __init__(self, message: str, plan: object = None):
         super().__init__(message)

@@ -135,7 +135,7 @@ def test_a_plan_in_stages_shows_its_pipeline(
 def test_an_infeasible_plan_says_what_it_would_need(
         page: Page, reports: dict[str, str]) -> None:
     page.show(reports["none"])
-    assert "No plan fits 1.00 MiB" in page.find("#summary")[0].text
+    assert "No plan was found that fits 1.00 MiB" in page.find("#summary")[0].text
     assert "a <b> & c" in page.find("#notes")[0].text
     assert not page.find("#model")
 

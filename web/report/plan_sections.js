@@ -126,8 +126,8 @@ function summaryFigures(data) {
 function buildSummary(data) {
   if (!data.feasible) {
     return [h("p", {class: "verdict callout is-bad"},
-      "No plan fits ", h("strong", {}, formatBytes(data.limit_bytes)),
-      " per device. The plan of minimum memory needs ",
+      "No plan was found that fits ", h("strong", {}, formatBytes(data.limit_bytes)),
+      " per device. The smallest one found needs ",
       h("strong", {}, formatBytes(data.least_memory_bytes)), ".")];
   }
   const it = data.predicted;

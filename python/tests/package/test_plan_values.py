@@ -126,7 +126,7 @@ def test_a_verdict_is_a_plan_too():
             "least_memory_bytes": 2**22,
         }
     )
-    assert "no plan fits 1.0 MiB" in str(plan)
+    assert "no plan was found that fits 1.0 MiB" in str(plan)
 
 
 @pytest.mark.parametrize(
