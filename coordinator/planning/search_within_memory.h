@@ -12,7 +12,7 @@
 // widest limit searched, and the plan's own sum.
 // An answer without a plan is no proof: two limits that one weighted sum stands
 // for may leave a plan out. Of random problems that a plan fits, the searches
-// find none for up to 2 %.
+// find none for up to 5 %.
 // In -> Out: a problem that limits memory, or does not -> an answer whose peak
 // and least memory are those of peak_timeline.h, and the limit of its search.
 // The least memory is that of the smallest plan found.
