@@ -77,6 +77,11 @@ class OperationsTest(unittest.TestCase):
                 self.assertEqual((folder / aside / "service.db").read_text(),
                                  "first")
                 self.assertEqual((folder / "service.db").read_text(), "second")
+                # A try that was broken off, or a new disk.
+                (folder / aside).rename(folder / "earlier")
+                (folder / "service.db").unlink()
+                subprocess.run(["bash", "-c", line], cwd=folder, check=True)
+                self.assertEqual((folder / "service.db").read_text(), "backup")
 
     def test_every_block_is_run(self):
         self.assertEqual([it.line for it in find_blocks(PAGE) if it.needs], [])
