@@ -38,6 +38,7 @@ _CPU_DEVICES = 8
 # Another client of this machine plans, and ends.
 _PATIENCE_SECONDS = 60.0
 _RETRY_SECONDS = 1.0
+_LOOK_SECONDS = 0.5
 _STORE_IN_USE = "another coordinator runs the plans"
 _GUARD = '"$@" & child=$!; exec >&-; read -r _; kill $child 2>&-; wait $child'
 
@@ -49,6 +50,7 @@ class LocalService:
         self._platform = platform
         self._store = store
         self._lock = threading.Lock()
+        self._closing = threading.Event()  # nobody waits for a start then
         self._service: _Service | None = None
         self._address = ""  # once it has started
 
@@ -71,7 +73,9 @@ class LocalService:
             return ServiceSettings(address=self._address)
 
     def stop(self) -> None:
+        self._closing.set()
         with self._lock:
+            self._closing.clear()
             if self._service is not None and not self._address:
                 _leave(self._platform, self._store, self._service)
                 self._service = None
@@ -114,14 +118,14 @@ class LocalService:
         if until is None:
             until = time.monotonic() + _START_SECONDS
         try:
-            address = self._service.read_address(until)
+            address = self._service.read_address(until, self._closing)
         except FailedPrecondition:
             self._end_service()
             raise
         if address is None:
             # It goes on, for the next call.
             raise Unavailable(
-                "meshwright up did not start in time; wait longer, run "
+                "meshwright up did not start in time; give a longer wait, run "
                 "`meshwright up` once to bring a large store up to date, or "
                 "set MESHWRIGHT_ADDRESS to a service that runs"
             )
@@ -159,13 +163,18 @@ class _Service:
         self._line = b""  # so far
         _services.add(self)
 
-    def read_address(self, until: float) -> str | None:
-        """Where it listens; None where it does not say so in time."""
+    def read_address(
+        self, until: float, closing: threading.Event
+    ) -> str | None:
+        """Where it listens; None if it is late, or nobody waits any more."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
             while not self._line.endswith(b"\n"):
-                if not selector.select(max(0.0, until - time.monotonic())):
-                    return None
+                left = max(0.0, until - time.monotonic())
+                if not selector.select(min(left, _LOOK_SECONDS)):
+                    if left == 0 or closing.is_set():
+                        return None
+                    continue
                 piece = os.read(self._stdout.fileno(), 4096)
                 if not piece:
                     raise FailedPrecondition(

@@ -245,7 +245,7 @@ def not_ended(
     """``settings``: of the client, whose own service ends with it."""
     why = f" ({last.reason})" if last is not None and last.reason else ""
     further = (
-        "it goes on while its client is open, and what it measured is kept"
+        "it stops when its client closes; what it measured is kept"
         if settings.is_embedded
         else "it goes on at the coordinator"
     )

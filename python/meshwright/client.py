@@ -130,7 +130,8 @@ class Client(ClientBase):
     ) -> Plan:
         """Submits and waits for the plan; ``options`` are those of submit.
 
-        ``wait``: DeadlineExceeded after so long; the plan goes on.
+        ``wait``: DeadlineExceeded after so long; the plan goes on. A service
+        of the client's own has so long to start, or a minute without it.
         ``progress``: bars on stderr; None: where somebody looks.
         """
         seconds = parse_seconds(wait, "wait")

@@ -70,7 +70,7 @@ def test_a_service_that_is_busy_is_waited_for_within_the_limit(binary, store):
         began = time.monotonic()
         # The service is the client's own.
         with pytest.warns(
-            meshwright.MeshwrightWarning, match="goes on while its client"
+            meshwright.MeshwrightWarning, match="stops when its client closes"
         ):
             plan = meshwright.best_plan(
                 model, mesh="1x2", wait=0.5, client=client

@@ -194,6 +194,29 @@ def test_a_start_may_take_as_long_as_its_caller_waits(slow, monkeypatch):
     service.stop()
 
 
+def test_who_stops_waits_for_no_start(slow):
+    service = LocalService("cpu", str(slow))
+    caught: list[Exception] = []
+
+    def ask():
+        try:
+            service.settings(until=time.monotonic() + 600)
+        except meshwright.Unavailable as error:
+            caught.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    while service._service is None:
+        time.sleep(0.01)
+    service.stop()
+    asking.join(timeout=60)
+    assert not asking.is_alive() and len(caught) == 1
+    again = LocalService("cpu", str(slow))  # takes it over, and lets it begin
+    pathlib.Path(f"{slow}.gate").write_text("go\n")
+    assert again.settings().address == "unix:/there"
+    again.stop()
+
+
 def test_a_start_that_nobody_takes_over_ends(slow, monkeypatch):
     monkeypatch.setattr("meshwright._embedded._START_SECONDS", 0.0)
     service = LocalService("cpu", str(slow))
