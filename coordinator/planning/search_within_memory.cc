@@ -151,9 +151,11 @@ class GradientSearch {
     counted.forbidden = forbidden_;
     ASSIGN_OR_RETURN(const search::Answer answer,
                      SearchAtAll(counted, options_));
-    if (!answer.plan.has_value()) return absl::OkStatus();
-    Meet(*answer.plan);
-    return SearchWeights();
+    if (answer.plan.has_value()) {
+      Meet(*answer.plan);
+      RETURN_IF_ERROR(SearchWeights());
+    }
+    return fastest_.has_value() ? absl::OkStatus() : FindSmallest();
   }
 
   const std::optional<search::Plan>& fastest() const { return fastest_; }
@@ -188,6 +190,16 @@ class GradientSearch {
           formulation::FindPeakParts(measured_, answer.plan->choice);
       (parts.reducing > parts.running ? low : high) = weight;
     }
+    return absl::OkStatus();
+  }
+
+  // The smallest plan may be made of what no plan within the limit has.
+  absl::Status FindSmallest() {
+    PlanProblem counted = CountGradients(measured_);
+    counted.memory_limit_bytes = 0;
+    ASSIGN_OR_RETURN(const search::Answer answer,
+                     SearchAtAll(counted, options_));
+    if (answer.plan.has_value()) Meet(*answer.plan);
     return absl::OkStatus();
   }
 

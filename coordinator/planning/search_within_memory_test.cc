@@ -164,6 +164,22 @@ TEST(SearchWithinMemoryTest, FindsTheOnlyPlanThatFits) {
   EXPECT_EQ(found->answer.plan->peak_bytes, 99);
 }
 
+// Two of the four configurations are in no plan that fits, and the smallest
+// plan has one of them.
+TEST(SearchWithinMemoryTest, TheSmallestPlanIsSoughtAmongAll) {
+  formulation::MeasuredProblem step;
+  step.problem.types = {
+      {"embedding", {MakeConfig(2, 101, 0), MakeConfig(1, 60, 0)}},
+      {"layers", {MakeConfig(1, 0, 0), MakeConfig(2, 45, 0)}}};
+  step.problem.nodes = {{.type = 0}, {.type = 1}};
+  step.problem.memory_limit_bytes = 100;
+  step.timeline = {{{}, {.reduced = 30}}, {{.reduced = 49}, {}}};
+  const auto found = SearchWithinMemory(step);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_FALSE(found->answer.plan.has_value());
+  EXPECT_LE(found->answer.least_memory_bytes, 105);
+}
+
 // The plan found has gradients that do not fit. That of fewest bytes beside it
 // has a transient too large, and the stopped search does not look further.
 TEST(SearchWithinMemoryTest, ALaterSearchWithoutAnAnswerLeavesTheVerdict) {
