@@ -61,13 +61,17 @@ bool KeepsForm(const Module& module, ValueId id, ValueId operand) {
 }
 
 // Whether a contraction or a gather has read the batch, here or above: a token
-// embedding, say. Masks and frozen weights meet a weight in front of these.
+// embedding, say. Masks and frozen weights meet a weight in front of these; one
+// that is kept in codes is gathered from a table of constants.
 bool IsActivation(const Module& module, const ForwardBackward& passes,
                   const std::vector<char>& activation, ValueId id) {
   const ir::Instruction& it = module.at(id);
-  if (it.opcode == Opcode::kGather || ir::IsContraction(module, id)) {
-    return passes.batch_derived[id] != 0;
+  if (it.opcode == Opcode::kGather) {
+    const ValueId table = it.operands[0];
+    return activation[table] != 0 ||
+           (passes.batch_derived[id] != 0 && passes.recomputable[table] == 0);
   }
+  if (ir::IsContraction(module, id)) return passes.batch_derived[id] != 0;
   return std::any_of(it.operands.begin(), it.operands.end(),
                      [&](ValueId operand) { return activation[operand] != 0; });
 }

@@ -277,6 +277,30 @@ TEST(MergedWeightsTest, AMergedWeightWithANormIsAForm) {
                                    "a", "b", "product", "added", "merged"));
 }
 
+// A frozen weight that is kept in codes: QLoRA.
+TEST(MergedWeightsTest, AWeightOfCodesWithAnAdapterIsAForm) {
+  const MergedStep step = {"{0}: (2, {}, may-alias), {1}: (3, {}, may-alias)",
+                           R"(
+  a = f32[32,4] parameter(2)
+  b = f32[4,64] parameter(3)
+  product = f32[32,64] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  flat = s32[32,64] convert(frozen)
+  codes = s32[32,64,1] reshape(flat)
+  codebook = f32[16] iota(), iota_dimension=0
+  weight = f32[32,64] gather(codebook, codes), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1}
+  merged = f32[32,64] add(weight, product)
+)",
+                           R"(
+  d_a = f32[32,4] dot(d_merged, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  d_b = f32[4,64] dot(a, d_merged), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  new_a = f32[32,4] subtract(a, d_a)
+  new_b = f32[4,64] subtract(b, d_b)
+  ROOT out = (f32[32,4], f32[4,64], f32[]) tuple(new_a, new_b, loss)
+)"};
+  EXPECT_THAT(ListForms(step),
+              testing::UnorderedElementsAre("a", "b", "product", "merged"));
+}
+
 // Makes `merged` of h [8,32], and a gradient of h's dimensions of `d_merged`.
 MergedStep PositionsStep(const std::string& h) {
   return {"{0}: (2, {}, may-alias)",
