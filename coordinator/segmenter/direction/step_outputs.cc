@@ -264,17 +264,42 @@ std::vector<char> MarkAboveResults(
   return above;
 }
 
+// Whether contractions read an argument as their second operand alone, in any
+// layout or type, as they do a weight.
+bool IsReadAsWeight(const Module& module, ValueId argument) {
+  bool is_read = false;
+  std::vector<ValueId> stack = {argument};
+  while (!stack.empty()) {
+    const ValueId at = stack.back();
+    stack.pop_back();
+    for (const ValueId user : module.at(at).users) {
+      if (ir::IsContraction(module, user)) {
+        if (module.at(user).operands[0] == at) return false;
+        is_read = true;
+      } else if (ir::IsLayout(module.at(user).opcode)) {
+        stack.push_back(user);
+      }
+    }
+  }
+  return is_read;
+}
+
 // The first dimensions of tokens, labels and batches that become no state. Not
-// those of weights that are not donated, nor of the keys of random bits.
+// those of weights and tables, nor of the keys of random bits.
 std::set<int64_t> ListBatchSizes(const Module& module,
                                  const std::vector<std::optional<int>>& state) {
   std::set<int64_t> sizes;
   StateSearch search(module);
   for (size_t number = 0; number < state.size(); ++number) {
-    const ir::Shape& shape = module.at(module.parameters[number]).shape;
-    if (!state[number].has_value() && !shape.is_tuple() && !shape.is_scalar() &&
-        shape.element_type != hlo::U32 &&
-        !search.Claim(static_cast<int>(number)).has_value()) {
+    const ValueId id = module.parameters[number];
+    const ir::Shape& shape = module.at(id).shape;
+    if (state[number].has_value() || shape.is_tuple() || shape.is_scalar() ||
+        shape.element_type == hlo::U32) {
+      continue;
+    }
+    const bool is_table = ir::IsFloating(shape.element_type) &&
+                          (shape.rank() == 1 || IsReadAsWeight(module, id));
+    if (!is_table && !search.Claim(static_cast<int>(number)).has_value()) {
       sizes.insert(shape.dims[0]);
     }
   }
@@ -293,7 +318,8 @@ bool MayBeBatch(const ir::Shape& shape, const std::set<int64_t>& sizes) {
 // Of arguments with an output for new state, by parameter number: those that
 // may be a batch. Either only contractions lead from it to the output, as to a
 // reconstruction. Or the output follows elementwise and a result needs it, as
-// the loss needs a residual prediction.
+// the loss needs a residual prediction. That is asked where nothing is donated:
+// a donated one may be the state that a recurrent step carries.
 std::vector<int> ListBatches(const Module& module,
                              const std::vector<std::optional<int>>& state) {
   const std::set<int64_t> sizes = ListBatchSizes(module, state);
@@ -307,7 +333,7 @@ std::vector<int> ListBatches(const Module& module,
     if (!state[i].has_value() || !MayBeBatch(shape, sizes)) continue;
     if (!search.Claim(number).has_value()) {
       found.push_back(number);
-    } else if (is_above[module.outputs[*state[i]]]) {
+    } else if (module.aliases.empty() && is_above[module.outputs[*state[i]]]) {
       batches.push_back(number);
     }
   }
@@ -364,12 +390,15 @@ void DropPredictions(const Module& module,
 
 // Where nothing is donated: in inference a batch becomes elementwise what a
 // residual stream makes of it. That is no state where it depends on no gradient
-// and no number is a loss. An update without a contraction stays one.
+// and no number is a loss. An update without a contraction stays one, and so
+// does that of a weight, which a step of one layer may return without a loss.
 void DropStreams(const Module& module, std::vector<std::optional<int>>& state) {
   const std::vector<char> contracted = ListContracted(module);
   std::vector<int> found;  // outputs
-  for (const std::optional<int>& output : state) {
-    if (output.has_value() && contracted[*output]) found.push_back(*output);
+  for (size_t i = 0; i < state.size(); ++i) {
+    if (!state[i].has_value()) continue;
+    if (IsReadAsWeight(module, module.parameters[i])) return;
+    if (contracted[*state[i]]) found.push_back(*state[i]);
   }
   if (found.empty()) return;
   LossFinder finder(module);
