@@ -155,7 +155,9 @@ class GradientSearch {
       Meet(*answer.plan);
       RETURN_IF_ERROR(SearchWeights());
     }
-    return fastest_.has_value() ? absl::OkStatus() : FindSmallest();
+    const bool left_out = forbidden_ != measured_.problem.forbidden;
+    return !fastest_.has_value() && left_out ? FindSmallest()
+                                             : absl::OkStatus();
   }
 
   const std::optional<search::Plan>& fastest() const { return fastest_; }
