@@ -198,22 +198,29 @@ TEST(MergedWeightsTest, TheGradientOfAMaskedWeightIsReduced) {
   EXPECT_THAT(CountWhereRowsAreSplit(step), testing::Each(kMergedBytes));
 }
 
-// As LoRA does; the product is a block of its own, and may be split as well.
-TEST(MergedWeightsTest, TheGradientOfAWeightWithAnAdapterIsReduced) {
-  const MergedStep step = {"{0}: (2, {}, may-alias), {1}: (3, {}, may-alias)",
-                           R"(
+// Makes `merged` of `frozen` and of the product of an adapter, as LoRA does.
+MergedStep AdapterStep(const std::string& merged) {
+  return {"{0}: (2, {}, may-alias), {1}: (3, {}, may-alias)",
+          absl::StrCat(R"(
   a = f32[32,4] parameter(2)
   b = f32[4,64] parameter(3)
   product = f32[32,64] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  merged = f32[32,64] add(frozen, product)
 )",
-                           R"(
+                       merged),
+          R"(
   d_a = f32[32,4] dot(d_merged, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
   d_b = f32[4,64] dot(a, d_merged), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   new_a = f32[32,4] subtract(a, d_a)
   new_b = f32[4,64] subtract(b, d_b)
   ROOT out = (f32[32,4], f32[4,64], f32[]) tuple(new_a, new_b, loss)
 )"};
+}
+
+// The product is a block of its own, and may be split as well.
+TEST(MergedWeightsTest, TheGradientOfAWeightWithAnAdapterIsReduced) {
+  const MergedStep step = AdapterStep(R"(
+  merged = f32[32,64] add(frozen, product)
+)");
   EXPECT_THAT(CountWhereRowsAreSplit(step),
               testing::Each(testing::Ge(kMergedBytes)));
 }
@@ -256,47 +263,25 @@ TEST(MergedWeightsTest, OnlyFormsOfAWeightStayWeights) {
 // The adapter's product is in the norm as well; each column is divided by its
 // own.
 TEST(MergedWeightsTest, AMergedWeightWithANormIsAForm) {
-  const MergedStep step = {"{0}: (2, {}, may-alias), {1}: (3, {}, may-alias)",
-                           R"(
-  a = f32[32,4] parameter(2)
-  b = f32[4,64] parameter(3)
-  product = f32[32,64] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  const MergedStep step = AdapterStep(R"(
   added = f32[32,64] add(frozen, product)
   norm = f32[64] reduce(added, zero), dimensions={0}, to_apply=sum
   norms = f32[32,64] broadcast(norm), dimensions={1}
   merged = f32[32,64] divide(added, norms)
-)",
-                           R"(
-  d_a = f32[32,4] dot(d_merged, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
-  d_b = f32[4,64] dot(a, d_merged), lhs_contracting_dims={0}, rhs_contracting_dims={0}
-  new_a = f32[32,4] subtract(a, d_a)
-  new_b = f32[4,64] subtract(b, d_b)
-  ROOT out = (f32[32,4], f32[4,64], f32[]) tuple(new_a, new_b, loss)
-)"};
+)");
   EXPECT_THAT(ListForms(step), testing::UnorderedElementsAre(
                                    "a", "b", "product", "added", "merged"));
 }
 
 // A frozen weight that is kept in codes: QLoRA.
 TEST(MergedWeightsTest, AWeightOfCodesWithAnAdapterIsAForm) {
-  const MergedStep step = {"{0}: (2, {}, may-alias), {1}: (3, {}, may-alias)",
-                           R"(
-  a = f32[32,4] parameter(2)
-  b = f32[4,64] parameter(3)
-  product = f32[32,64] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  const MergedStep step = AdapterStep(R"(
   flat = s32[32,64] convert(frozen)
   codes = s32[32,64,1] reshape(flat)
   codebook = f32[16] iota(), iota_dimension=0
   weight = f32[32,64] gather(codebook, codes), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1}
   merged = f32[32,64] add(weight, product)
-)",
-                           R"(
-  d_a = f32[32,4] dot(d_merged, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
-  d_b = f32[4,64] dot(a, d_merged), lhs_contracting_dims={0}, rhs_contracting_dims={0}
-  new_a = f32[32,4] subtract(a, d_a)
-  new_b = f32[4,64] subtract(b, d_b)
-  ROOT out = (f32[32,4], f32[4,64], f32[]) tuple(new_a, new_b, loss)
-)"};
+)");
   EXPECT_THAT(ListForms(step),
               testing::UnorderedElementsAre("a", "b", "product", "merged"));
 }
