@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -55,7 +56,8 @@ class ScopedWant {
 
 absl::Status PlanMeasurer::SuspendFor(const v1::DeviceSpec& device,
                                       absl::string_view reason) {
-  needs_ = {device, pinned_};
+  needs_ = assumed_.has_value() ? Needs{asked_, std::nullopt}
+                                : Needs{device, pinned_};
   return jobs::Suspend(reason);
 }
 
@@ -77,24 +79,38 @@ absl::Status PlanMeasurer::Pin(const v1::DeviceSpec& device) {
     pinned_ = worker->devices;
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const std::vector<v1::DeviceRecord> known,
-                   plans_->ListDevices());
-  std::optional<v1::DeviceRecord> only;
-  int kinds = 0;
-  for (const v1::DeviceRecord& record : known) {
-    if (!Fits(jobs::ReadDeviceRecord(record), device)) continue;
-    ++kinds;
-    only = record;
+  asked_ = device;
+  ASSIGN_OR_RETURN(assumed_, FindKnown(device));
+  if (!assumed_.has_value()) {
+    return SuspendFor(device, worker.status().message());
   }
-  if (kinds > 1) {
-    return SuspendFor(
-        device, absl::StrCat(worker.status().message(), ", and ", kinds,
-                             " kinds of devices are known: attach a worker "
-                             "with those that the plan is for"));
+  pinned_ = jobs::ReadDeviceRecord(*assumed_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<v1::DeviceRecord>> PlanMeasurer::FindKnown(
+    const v1::DeviceSpec& device) {
+  ASSIGN_OR_RETURN(std::vector<v1::DeviceRecord> known, plans_->ListDevices());
+  std::erase_if(known, [&](const v1::DeviceRecord& record) {
+    return !Fits(jobs::ReadDeviceRecord(record), device);
+  });
+  if (known.empty()) return std::optional<v1::DeviceRecord>();
+  if (known.size() == 1) return known.front();
+  ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> plans,
+                   plans_->List({.states = {v1::DONE}}));
+  std::optional<v1::DeviceRecord> newest;
+  for (const v1::PlanRecord& plan : plans) {
+    if (!Fits(jobs::ReadDeviceRecord(plan.device()), device)) continue;
+    if (plan.module_sha256() == record_.module_sha256()) return plan.device();
+    if (!newest.has_value()) newest = plan.device();
   }
-  if (!only.has_value()) return SuspendFor(device, worker.status().message());
-  RETURN_IF_ERROR(on_pinned_(*only));
-  pinned_ = jobs::ReadDeviceRecord(*only);
+  return newest.has_value() ? newest : known.front();
+}
+
+absl::Status PlanMeasurer::StorePin() {
+  if (!assumed_.has_value()) return absl::OkStatus();
+  RETURN_IF_ERROR(on_pinned_(*assumed_));
+  assumed_.reset();
   return absl::OkStatus();
 }
 
@@ -120,6 +136,7 @@ absl::Status PlanMeasurer::CheckReady(const v1::RunnerRequest& claimed) {
     if (!worker.ok()) {
       return SuspendFor(claimed.device(), worker.status().message());
     }
+    RETURN_IF_ERROR(StorePin());
   }
   if (MustGiveWay() || (take_turn_ && !take_turn_())) return SuspendForTurn();
   return absl::OkStatus();

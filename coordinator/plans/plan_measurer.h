@@ -1,13 +1,17 @@
 // PlanMeasurer: the Measurer of one run of a plan of the service.
 //
 // Concept: a plan is made for one kind of devices. The first answer to Describe
-// *pins* them. They are those of an attached worker, or, without one, those
-// that an earlier plan was made for. A plan whose programs are all known
-// therefore needs no worker. From then on, after a restart too, only workers
-// with equal devices measure for it. Where none is attached the run is
-// suspended, with what the attached ones lack as its reason. Programs that
-// another plan is measuring are left to it (jobs/in_flight.h). Where that plan
-// is cancelled, its run goes on until what this one wants of it is measured.
+// *pins* them. They are those of an attached worker. Without one they are
+// *assumed*: those of the newest finished plan of the same module, else of any.
+// A plan whose programs are all known therefore needs no worker. An assumed pin
+// is stored when a worker with its devices measures, or when the plan is made.
+// Until then a plan that waits for a worker takes any kind that comes. From the
+// stored pin on, after a restart too, only workers with equal devices measure
+// for the plan. Where none is attached the run is suspended, with what the
+// attached ones lack as its reason.
+// Programs that another plan is measuring are left to it (jobs/in_flight.h).
+// Where that plan is cancelled, its run goes on until what this one wants of it
+// is measured.
 // A run that shares turns (turns.h) takes a measuring turn before it measures.
 // Where none is free, or it is to give way, it is suspended without needs.
 // A result whose row the store does not take for now is handed to the run again
@@ -66,8 +70,9 @@ class PlanMeasurer : public jobs::Measurer {
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
 
-  // As the record says; a run that needs more ends with kResourceExhausted.
-  void LimitPrograms(const v1::PlanRecord& record) { record_ = record; }
+  // The plan, with its module and limit; a run that needs more programs ends
+  // with kResourceExhausted.
+  void SetPlan(const v1::PlanRecord& record) { record_ = record; }
 
   // `take` takes a measuring turn until the run ends, if the run has none;
   // false where none is free. `give_way`: the run is to end soon.
@@ -84,6 +89,9 @@ class PlanMeasurer : public jobs::Measurer {
     return absl::FromUnixNanos(record_.submitted_unix_ns());
   }
 
+  // Of a plan that was made: the devices that were assumed are its own.
+  absl::Status StorePin();
+
   std::stop_token StopToken() const override { return stop_; }
 
   void NoteRows(absl::Span<const std::string> keys) override {
@@ -96,6 +104,9 @@ class PlanMeasurer : public jobs::Measurer {
 
  private:
   absl::Status Pin(const v1::DeviceSpec& device);
+  // Devices of earlier plans; nothing: none fits.
+  absl::StatusOr<std::optional<v1::DeviceRecord>> FindKnown(
+      const v1::DeviceSpec& device);
   absl::Status SuspendFor(const v1::DeviceSpec& device,
                           absl::string_view reason);
   absl::Status SuspendForTurn();
@@ -118,6 +129,8 @@ class PlanMeasurer : public jobs::Measurer {
   jobs::InFlight* const in_flight_;
   store::PlanStore* const plans_;
   std::optional<jobs::DeviceDescription> pinned_;
+  std::optional<v1::DeviceRecord> assumed_;  // the pin, while it is not stored
+  v1::DeviceSpec asked_;                     // that the assumed devices fit
   const OnPinned on_pinned_;
   const jobs::JobOrigin origin_;
   const std::stop_token stop_;
@@ -126,8 +139,8 @@ class PlanMeasurer : public jobs::Measurer {
   OnAway on_away_;
   std::optional<Needs> needs_;
   std::set<std::string> rows_;  // keys that the run noted
-  v1::PlanRecord record_;       // of the limit
-  int64_t programs_ = 0;        // asked for so far
+  v1::PlanRecord record_;
+  int64_t programs_ = 0;  // asked for so far
   int64_t seen_;  // rows of others that this run may know (InFlight::Count)
 };
 

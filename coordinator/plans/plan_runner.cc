@@ -485,6 +485,9 @@ absl::StatusOr<v1::CoverageReport> PlanRunner::Cover(
       dependencies_.queue, &in_flight_, dependencies_.plans, std::nullopt,
       [](const v1::DeviceRecord&) { return absl::OkStatus(); },
       jobs::JobOrigin(), {});
+  v1::PlanRecord named;
+  named.set_module_sha256(asked.module_sha256());
+  measurer.SetPlan(named);
   auto report = dependencies_.cover(request, &measurer);
   if (!jobs::IsSuspended(report.status())) return report;
   return absl::UnavailableError(report.status().message());
@@ -693,7 +696,7 @@ absl::StatusOr<v1::Plan> PlanRunner::CallPlanFunction(
         return absl::OkStatus();
       },
       std::move(origin), running.stop.get_token());
-  measurer.LimitPrograms(record);
+  measurer.SetPlan(record);
   measurer.ShareTurns([this, id] { return TakeMeasuringTurn(id); },
                       running.give_way.get_token());
   Progress progress(this, id);
@@ -701,6 +704,10 @@ absl::StatusOr<v1::Plan> PlanRunner::CallPlanFunction(
   auto plan = dependencies_.plan(
       request, &measurer,
       [&](const v1::PlanProgress& shown) { progress.Show(shown); });
+  if (plan.ok()) {
+    const absl::Status kept = measurer.StorePin();
+    if (!kept.ok()) plan = IsRetryable(kept) ? store::MarkAway(kept) : kept;
+  }
   if (jobs::IsSuspended(plan.status())) needs = measurer.needs();
   row_keys = store::PackKeys({measurer.rows().begin(), measurer.rows().end()});
   return plan;
