@@ -242,7 +242,7 @@ absl::Status Coordinator::Start() {
       .profiles = given.profiles,
       .clock = given.clock,
       .name = server_->audit != nullptr ? name : ""};
-  server_->planning = service::NewPlanningService(context);
+  server_->planning = service::NewPlanningService(context, given.limits);
   server_->resharding = service::NewReshardingService(context);
   server_->plans =
       service::NewPlansService(context, given.limits, given.questions);

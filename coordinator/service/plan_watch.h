@@ -3,22 +3,27 @@
 // Concept: the updates stand in the store; the feed only wakes the call, which
 // then reads those after the last one it sent. So a slow client costs no
 // memory, loses nothing and gets nothing twice. A client that goes away ends
-// its call, never the plan. It is a template over the event, so that MakePlan,
-// which speaks of progress and a plan, is the same call.
+// its call, never the plan. One that takes no update for a while has its call
+// cancelled: what waits behind a full window is not ended by a status. It is a
+// template over the event, so that MakePlan, which speaks of progress and a
+// plan, is the same call.
 //
 //   idle ── Wake ──▶ reading ──▶ writing (one by one) ──▶ reading ──▶ idle
-//                                    └── the plan has ended ──▶ finished
+//                                    ├── the plan has ended ──▶ finished
+//                                    └── not in time ──▶ cancelled ──▶ finished
 //
 // Threads: the feed wakes it from any thread; the store is asked on `calls`,
 // never on a thread of gRPC.
-// Ownership: it owns itself until OnDone; the feed, the store and `calls`
-// outlive the server.
+// Ownership: it owns itself until OnDone; the limit, which may end it later,
+// holds it weakly; the feed, the store and `calls` outlive the server.
 // Errors: those of the store, of CheckAnswerBytes and of `may_go_on`, which is
 // asked before every read; `Translate` gives the status that a stream ends
-// with.
+// with. kDeadlineExceeded for an update that is not taken, which the client
+// sees as kCancelled.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -30,7 +35,10 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "base/mutex.h"
+#include "base/rpc/idle_limit.h"
 #include "base/rpc/rpc_status.h"
 #include "base/thread_pool.h"
 #include "coordinator/plans/plan_feed.h"
@@ -48,21 +56,25 @@ class PlanWatch : public Reactor {
     std::optional<absl::Status> end;  // set by the last update of a plan
   };
   using Translate = std::function<Translated(v1::PlanUpdate&&)>;
+  struct Terms {
+    plans::PlanRunner* runner;  // both outlive it
+    base::ThreadPool* calls;
+    absl::Duration patience;  // until an update is taken
+    // Cancels the call; called once at most, before it is finished.
+    std::function<void()> cancel;
+  };
 
-  // A watch that holds itself until the call is over. `runner` and `calls`
-  // outlive it.
-  static std::shared_ptr<PlanWatch> Make(plans::PlanRunner* runner,
-                                         base::ThreadPool* calls,
-                                         Translate translate) {
+  // A watch that holds itself until the call is over.
+  static std::shared_ptr<PlanWatch> Make(Terms terms, Translate translate) {
     auto watch =
-        std::make_shared<PlanWatch>(runner, calls, std::move(translate));
+        std::make_shared<PlanWatch>(std::move(terms), std::move(translate));
     watch->self_ = watch;
+    watch->LimitIdleTime();
     return watch;
   }
 
-  PlanWatch(plans::PlanRunner* runner, base::ThreadPool* calls,
-            Translate translate)
-      : runner_(runner), calls_(calls), translate_(std::move(translate)) {}
+  PlanWatch(Terms terms, Translate translate)
+      : terms_(std::move(terms)), translate_(std::move(translate)) {}
 
   // Finds the plan, which may wait for the disk, and streams its updates after
   // number `after`, as long as the caller may have them. Call once; both
@@ -75,17 +87,18 @@ class PlanWatch : public Reactor {
       last_ = after;
       is_busy_ = true;
     }
-    calls_->Post(
+    terms_.calls->Post(
         [watch = self_, find = std::move(find)] { watch->Open(find()); });
   }
 
   void OnWriteDone(bool ok) override {
+    if (!idle_->Note()) return EndLate();
     base::MutexLock lock(&mutex_);
     events_.pop_front();
     if (!ok || is_cancelled_) {
       End(absl::CancelledError("the client went away"));
     } else if (!events_.empty()) {
-      this->StartWrite(&events_.front());
+      WriteNext();
     } else if (end_.has_value()) {
       End(*end_);
     } else {
@@ -108,13 +121,38 @@ class PlanWatch : public Reactor {
       plan = plan_;
     }
     if (subscription.has_value()) {
-      runner_->feed().Unsubscribe(plan, *subscription);
+      terms_.runner->feed().Unsubscribe(plan, *subscription);
     }
     self_.reset();
   }
 
  private:
   static constexpr int kReadAtOnce = 64;
+
+  void LimitIdleTime() {
+    idle_ = std::make_unique<base::IdleLimit>(
+        terms_.patience, [weak = std::weak_ptr<PlanWatch>(self_)] {
+          const std::shared_ptr<PlanWatch> watch = weak.lock();
+          if (watch == nullptr) return;
+          watch->terms_.cancel();
+          watch->EndLate();
+        });
+  }
+
+  // Called by the limit, and when the write that it ended is done. gRPC's
+  // context lives until the call is finished, so the last of both finishes it.
+  void EndLate() {
+    if (late_.fetch_add(1) == 0) return;
+    base::MutexLock lock(&mutex_);
+    End(absl::DeadlineExceededError(absl::StrCat(
+        "no update of the plan was taken for ",
+        absl::FormatDuration(terms_.patience), "; watch it again")));
+  }
+
+  void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    idle_->Await();
+    this->StartWrite(&events_.front());
+  }
 
   void Open(const absl::StatusOr<v1::PlanRecord>& record) {
     const absl::StatusOr<store::PlanId> plan =
@@ -136,7 +174,7 @@ class PlanWatch : public Reactor {
     }
     // Not under the lock, which the feed's own lock comes before.
     const plans::SubscriptionId subscription =
-        runner_->feed().Subscribe(*plan, [this] { Wake(); });
+        terms_.runner->feed().Subscribe(*plan, [this] { Wake(); });
     {
       base::MutexLock lock(&mutex_);
       subscription_ = subscription;
@@ -157,7 +195,7 @@ class PlanWatch : public Reactor {
 
   void PostRead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     is_woken_ = false;
-    calls_->Post([watch = this->self_] { watch->Read(); });
+    terms_.calls->Post([watch = this->self_] { watch->Read(); });
   }
 
   void Read() {
@@ -189,7 +227,7 @@ class PlanWatch : public Reactor {
       if (translated.end.has_value()) end_ = std::move(translated.end);
     }
     if (!events_.empty()) {
-      this->StartWrite(&events_.front());
+      WriteNext();
     } else if (end_.has_value()) {
       End(*end_);
     } else if (!updates->empty() || is_woken_) {
@@ -203,7 +241,7 @@ class PlanWatch : public Reactor {
                                                         int64_t last) {
     const absl::Status allowed = may_go_on_();
     if (!allowed.ok()) return allowed;
-    return runner_->plans().ReadUpdates(plan, last, kReadAtOnce);
+    return terms_.runner->plans().ReadUpdates(plan, last, kReadAtOnce);
   }
 
   void End(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -213,10 +251,11 @@ class PlanWatch : public Reactor {
     base::FinishCall(this, status);
   }
 
-  plans::PlanRunner* const runner_;
-  base::ThreadPool* const calls_;
+  const Terms terms_;
   const Translate translate_;
   std::shared_ptr<PlanWatch> self_;
+  std::unique_ptr<base::IdleLimit> idle_;
+  std::atomic<int> late_ = 0;
   std::function<absl::Status()> may_go_on_;  // set once, before any read
 
   base::Mutex mutex_;

@@ -34,7 +34,8 @@ using CompareStream = EventStream<grpc::ServerWriteReactor<v1::CompareEvent>,
 
 class PlanningService : public v1::Planning::CallbackService {
  public:
-  explicit PlanningService(const ServiceContext& context) : context_(context) {}
+  PlanningService(const ServiceContext& context, const ServerLimits& limits)
+      : context_(context), patience_(limits.stream_idle) {}
 
   // Submits the plan and watches it.
   grpc::ServerWriteReactor<v1::PlanEvent>* MakePlan(
@@ -43,7 +44,11 @@ class PlanningService : public v1::Planning::CallbackService {
     // The translation lives as long as its watch, and the slot with it.
     const absl::StatusOr<CallSlots::Slot> slot = context_.held->Take();
     const auto watch = MadePlan::Make(
-        context_.runner, context_.calls, [slot](v1::PlanUpdate&& update) {
+        {.runner = context_.runner,
+         .calls = context_.calls,
+         .patience = patience_,
+         .cancel = [context] { context->TryCancel(); }},
+        [slot](v1::PlanUpdate&& update) {
           plans::PlanEvents said = plans::TranslateUpdate(std::move(update));
           return MadePlan::Translated{std::move(said.events),
                                       std::move(said.end)};
@@ -183,6 +188,7 @@ class PlanningService : public v1::Planning::CallbackService {
   }
 
   const ServiceContext context_;
+  const absl::Duration patience_;  // until an event is taken
 };
 
 grpc::ServerUnaryReactor* PlanningService::ListJobs(
@@ -258,9 +264,9 @@ absl::StatusOr<jobs::QueueMeasurer> NewPlanMeasurer(
                              OriginOf(caller, call.peer, plan));
 }
 
-std::unique_ptr<grpc::Service> NewPlanningService(
-    const ServiceContext& context) {
-  return std::make_unique<PlanningService>(context);
+std::unique_ptr<grpc::Service> NewPlanningService(const ServiceContext& context,
+                                                  const ServerLimits& limits) {
+  return std::make_unique<PlanningService>(context, limits);
 }
 
 std::unique_ptr<grpc::Service> NewReshardingService(

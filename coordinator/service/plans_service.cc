@@ -203,14 +203,18 @@ class PlansService : public v1::Plans::CallbackService {
     // The translation lives as long as its watch, and the slot with it.
     const absl::StatusOr<CallSlots::Slot> slot = context_.held->Take();
     const auto watch =
-        Watched::Make(runner_, calls_, [slot](v1::PlanUpdate&& update) {
-          Watched::Translated translated;
-          if (store::HasEnded(update.state())) {
-            translated.end = absl::OkStatus();
-          }
-          translated.events.push_back(std::move(update));
-          return translated;
-        });
+        Watched::Make({.runner = runner_,
+                       .calls = calls_,
+                       .patience = limits_.stream_idle,
+                       .cancel = [context] { context->TryCancel(); }},
+                      [slot](v1::PlanUpdate&& update) {
+                        Watched::Translated translated;
+                        if (store::HasEnded(update.state())) {
+                          translated.end = absl::OkStatus();
+                        }
+                        translated.events.push_back(std::move(update));
+                        return translated;
+                      });
     const security::Call call = DescribeCall(*context, kWatchPath);
     watch->Begin(
         [this, request, may_hold = slot.status(),

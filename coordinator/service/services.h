@@ -42,14 +42,14 @@ absl::StatusOr<jobs::QueueMeasurer> NewPlanMeasurer(
     const ServiceContext& context, const security::Call& call,
     const v1::PlanRecord& plan, std::stop_token stop);
 
-std::unique_ptr<grpc::Service> NewPlanningService(
-    const ServiceContext& context);
+// A client that takes nothing of a watched plan, or of a file, for a while has
+// its call cancelled, here and in the services below.
+std::unique_ptr<grpc::Service> NewPlanningService(const ServiceContext& context,
+                                                  const ServerLimits& limits);
 
 std::unique_ptr<grpc::Service> NewReshardingService(
     const ServiceContext& context);
 
-// A file of which a client takes no piece for a while has its call cancelled,
-// here and in the services below.
 std::unique_ptr<grpc::Service> NewPlansService(const ServiceContext& context,
                                                const ServerLimits& limits,
                                                plans::PlanQuestions questions);
