@@ -353,6 +353,9 @@ absl::Status Coordinator::Start() {
   });
   service::SetServing(true, server_->grpc_server.get());
   base::LogInfo("coordinator: listening on ", server_->address);
+  const std::string warning =
+      security::WarnOfListening(server_->address, given.security);
+  if (!warning.empty()) base::LogWarning("coordinator: ", warning);
   return absl::OkStatus();
 }
 

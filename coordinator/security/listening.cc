@@ -56,4 +56,16 @@ absl::Status CheckListening(const std::string& address,
   return absl::OkStatus();
 }
 
+std::string WarnOfListening(const std::string& address,
+                            const Listening& listening) {
+  if (!listening.uses_tls() || !listening.token_file.empty() ||
+      base::IsLocalAddress(address)) {
+    return "";
+  }
+  return absl::StrCat(
+      "whoever reaches ", address,
+      listening.client_ca_file.empty() ? "" : " with a certificate of its CA",
+      " may do everything, as there are no tokens; give --tokens");
+}
+
 }  // namespace meshwright::security

@@ -7,7 +7,8 @@
 //   any      ... and a client's CA     mutual TLS     if a token file is given
 //   beyond   --insecure                plain          never: they could be read
 //   beyond   nothing                   refused
-// Without a token file, whoever reaches the port may do everything.
+// Without a token file, whoever reaches the port may do everything. Beyond this
+// machine that is asked for (--insecure) or warned of.
 // Errors: kInvalidArgument, one sentence with the way out.
 #ifndef MESHWRIGHT_COORDINATOR_SECURITY_LISTENING_H_
 #define MESHWRIGHT_COORDINATOR_SECURITY_LISTENING_H_
@@ -31,6 +32,10 @@ struct Listening {
 
 // Also reads the files once: gRPC says nothing of one that is missing.
 absl::Status CheckListening(const std::string& address,
+                            const Listening& listening);
+
+// One sentence for who starts it; empty: there is nothing to warn of.
+std::string WarnOfListening(const std::string& address,
                             const Listening& listening);
 
 }  // namespace meshwright::security

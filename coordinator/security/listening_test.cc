@@ -51,6 +51,19 @@ TEST(ListeningTest, NoTokenGoesInTheClear) {
       CheckListening("localhost:1", {.token_file = "tokens.toml"}).ok());
 }
 
+TEST(ListeningTest, TlsAloneBeyondThisMachineIsWarnedOf) {
+  Listening listening = Tls();
+  EXPECT_THAT(WarnOfListening("0.0.0.0:1", listening),
+              HasSubstr("reaches 0.0.0.0:1 may do everything"));
+  listening.client_ca_file = Pem("ca", "CERTIFICATE");
+  EXPECT_THAT(WarnOfListening("host:1", listening),
+              HasSubstr("with a certificate of its CA may do everything"));
+  EXPECT_EQ(WarnOfListening("127.0.0.1:1", listening), "");
+  listening.token_file = "tokens.toml";
+  EXPECT_EQ(WarnOfListening("host:1", listening), "");
+  EXPECT_EQ(WarnOfListening("host:1", {.insecure = true}), "");
+}
+
 TEST(ListeningTest, FilesThatCannotServe) {
   Listening listening = Tls();
   listening.key_file = "";
