@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "coordinator/audit/stored_audit_log.h"
+#include "coordinator/daemon/own_port.h"
 #include "coordinator/dashboard/dashboard.h"
 #include "coordinator/dashboard/prediction_log.h"
 #include "coordinator/jobs/queue_measurer.h"
@@ -45,6 +46,9 @@ static_assert(kMaxMeasurements + kMaxComputations < kMaxCalls);
 // Watches ask so often whether their tokens still count, and so often the token
 // file is looked at.
 constexpr int kSecondsBetweenChecks = 10;
+
+// Of a knock at the own port, once in kSecondsBetweenChecks.
+constexpr absl::Duration kKnockPatience = absl::Seconds(2);
 
 // Calls `tick` once a second until it is destroyed.
 class Ticker {
@@ -110,6 +114,8 @@ struct Coordinator::Server {
   // Workers of a coordinator that does not lead go on elsewhere; those of one
   // that leads anew come back when its epoch has begun.
   void ReleaseWorkers();
+  // Knocks at the port from now on, on a thread of its own.
+  void WatchPort();
 
   Dependencies dependencies;
   // Leases and pauses are spans of time: a clock that is set ends none.
@@ -145,6 +151,8 @@ struct Coordinator::Server {
   std::unique_ptr<grpc::Server> grpc_server;
   std::unique_ptr<Ticker> renewer;
   std::unique_ptr<Ticker> plan_ticker;
+  std::unique_ptr<OwnPort> port;  // null: nobody is told that it answers
+  std::unique_ptr<Ticker> port_ticker;
   std::unique_ptr<Ticker> ticker;
   std::unique_ptr<metrics::Exporter> exporter;
   std::unique_ptr<dashboard::Dashboard> dashboard;
@@ -190,6 +198,16 @@ void Coordinator::Server::FollowLeadership() {
 void Coordinator::Server::ReleaseWorkers() {
   const absl::Status takes = plans::CheckTakesWorkers(leadership.get());
   if (!takes.ok()) queue.ReleaseWorkers(takes);
+}
+
+void Coordinator::Server::WatchPort() {
+  port = std::make_unique<OwnPort>(address);
+  port->Note(port->Knock(kKnockPatience));
+  port_ticker = std::make_unique<Ticker>([this, seconds = 0]() mutable {
+    // A deaf one at each tick: what passes is to end no process.
+    if (++seconds % kSecondsBetweenChecks != 0 && !port->is_deaf()) return;
+    port->Note(port->Knock(kKnockPatience));
+  });
 }
 
 Coordinator::Coordinator(Dependencies dependencies)
@@ -343,10 +361,13 @@ absl::Status Coordinator::Start() {
     server_->FollowLeadership();
     server_->runner.Tick();
   });
+  if (given.alive) server_->WatchPort();
   server_->ticker = std::make_unique<Ticker>([this, seconds = 0]() mutable {
     server_->ReleaseWorkers();
     server_->queue.Tick();
-    if (server_->dependencies.alive) server_->dependencies.alive();
+    if (server_->port != nullptr && !server_->port->is_deaf()) {
+      server_->dependencies.alive();
+    }
     if (++seconds % kSecondsBetweenChecks != 0) return;
     server_->FollowTokenFile();
     server_->runner.feed().NotifyAll();
@@ -383,6 +404,7 @@ void Coordinator::Stop() {
   server_->exporter.reset();
   server_->dashboard.reset();
   server_->ticker.reset();
+  server_->port_ticker.reset();
   server_->plan_ticker.reset();
   server_->renewer.reset();
   server_->queue.HandOver();
