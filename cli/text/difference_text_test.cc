@@ -94,6 +94,18 @@ TEST(PlanDifferenceTest, ABaselineHasNoFigures) {
               HasSubstr("step               -  61.0 ms           -\n"));
 }
 
+TEST(PlanDifferenceTest, PlansOfTwoExportsAreOfOneModel) {
+  v1::Plan a = SomePlan(0.01, "rows");
+  v1::Plan b = SomePlan(0.02, "columns");
+  a.mutable_model()->set_module_sha256("first");
+  b.mutable_model()->set_module_sha256("second");
+  EXPECT_TRUE(ComparePlans(a, b).comparable());
+  // A plan of before there was `module_sha256`.
+  a.mutable_model()->clear_module_sha256();
+  a.mutable_model()->set_fingerprint("second");
+  EXPECT_TRUE(ComparePlans(a, b).comparable());
+}
+
 TEST(PlanDifferenceTest, WhatCannotBeComparedIsSaidInOneSentence) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = SomePlan(0.02, "columns");

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "coordinator/planning/plan_metadata.h"
 
 namespace meshwright::explain {
 namespace {
@@ -53,7 +54,7 @@ std::string WhyNotComparable(const v1::Plan& a, const v1::Plan& b) {
   const auto mesh = [](const v1::Plan& plan) {
     return absl::StrJoin(plan.mesh(), "x");
   };
-  if (a.model().fingerprint() != b.model().fingerprint()) {
+  if (!planning::IsSameModel(a.model(), b.model())) {
     return absl::StrCat("they are plans of different models, ",
                         a.model().name(), " and ", b.model().name());
   }

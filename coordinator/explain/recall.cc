@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/jobs/recorded_device.h"
@@ -49,7 +48,7 @@ absl::Status CheckMeasured(const v1::Plan& plan) {
 
 absl::StatusOr<std::string> RecallModel(const v1::Plan& plan,
                                         store::ProfileStore* store) {
-  auto model = store->LookupProgram(plan.model().fingerprint());
+  auto model = store->LookupProgram(planning::GetModuleKey(plan.model()));
   if (!absl::IsNotFound(model.status())) return model;
   RETURN_IF_ERROR(CheckMeasured(plan));
   return absl::NotFoundError(absl::StrCat(
@@ -60,7 +59,7 @@ absl::StatusOr<std::string> RecallModel(const v1::Plan& plan,
 
 absl::Status CheckModel(const v1::Plan& plan, const std::string& model,
                         const std::string& path) {
-  if (base::Sha256Hex(model) == plan.model().fingerprint()) {
+  if (planning::IsSameModel(planning::DescribeModel(model), plan.model())) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(

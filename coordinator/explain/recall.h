@@ -1,9 +1,9 @@
 // Recall: the request and the step of a plan, from what a store holds.
 //
-// Concept: the store keeps every model that was planned, by the fingerprint
-// that its plans name. A plan names the device and plugin of its measurements.
-// So a plan and a store are enough to search again. Nothing is measured and no
-// device is opened.
+// Concept: the store keeps every model that was planned, by the key of its
+// bytes that its plans name. A plan names the device and plugin of its
+// measurements. So a plan and a store are enough to search again. Nothing is
+// measured and no device is opened.
 // Errors: kInvalidArgument for another model than the plan's, an invalid mesh,
 // or a plan that was not measured or does not name its plugin. kNotFound for a
 // store without the model or the measurements. Each is one sentence that says

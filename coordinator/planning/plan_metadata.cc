@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
+#include "coordinator/ir/load/module_fingerprint.h"
 #include "coordinator/problem/memory_limit.h"
 
 namespace meshwright::planning {
@@ -38,10 +39,27 @@ v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module) {
   return request;
 }
 
+v1::PlanModel DescribeModel(const std::string& hlo_module) {
+  v1::PlanModel model;
+  model.set_fingerprint(ir::FingerprintModule(hlo_module));
+  model.set_module_sha256(base::Sha256Hex(hlo_module));
+  return model;
+}
+
+const std::string& GetModuleKey(const v1::PlanModel& model) {
+  return model.module_sha256().empty() ? model.fingerprint()
+                                       : model.module_sha256();
+}
+
+bool IsSameModel(const v1::PlanModel& a, const v1::PlanModel& b) {
+  return a.fingerprint() == b.fingerprint() ||
+         GetModuleKey(a) == GetModuleKey(b);
+}
+
 v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh) {
   v1::Plan plan;
   plan.set_schema_version(kSchemaVersion);
-  plan.mutable_model()->set_fingerprint(base::Sha256Hex(request.hlo_module()));
+  *plan.mutable_model() = DescribeModel(request.hlo_module());
   plan.mutable_model()->set_name(request.model_name());
   for (int64_t size : mesh) plan.add_mesh(size);
   *plan.mutable_strategies() = request.strategies();

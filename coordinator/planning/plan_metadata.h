@@ -18,6 +18,16 @@ namespace meshwright::planning {
 // The request that the plan answers.
 v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module);
 
+// The model of these bytes, without a name.
+v1::PlanModel DescribeModel(const std::string& hlo_module);
+
+// The key in the store of the bytes that were planned.
+const std::string& GetModuleKey(const v1::PlanModel& model);
+
+// Whether both are exports of one model; an earlier plan, which knows its bytes
+// alone, is of the same model where the bytes are equal.
+bool IsSameModel(const v1::PlanModel& a, const v1::PlanModel& b);
+
 v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
 
 // The devices that it was measured on.

@@ -176,7 +176,7 @@ v1::DeviceSpec MakeDeviceSpec(const v1::PlanRequest& request,
 void KeepModel(const v1::PlanRequest& request,
                const PlanDependencies& dependencies, v1::Plan& plan) {
   const absl::Status kept = dependencies.store->RecordProgram(
-      plan.model().fingerprint(), request.hlo_module());
+      plan.model().module_sha256(), request.hlo_module());
   if (kept.ok()) return;
   plan.add_notes(absl::StrCat(
       "the store did not keep the model (", std::string(kept.message()),

@@ -57,7 +57,7 @@ absl::StatusOr<segmenter::Analysis> AnalyzeStep(const v1::PlanRequest& request);
 v1::DeviceSpec MakeDeviceSpec(const v1::PlanRequest& request,
                               const space::Mesh& mesh);
 
-// Explanations and what-ifs find the model by the fingerprint of a plan.
+// Explanations and what-ifs find the model by the key that a plan names.
 void KeepModel(const v1::PlanRequest& request,
                const PlanDependencies& dependencies, v1::Plan& plan);
 

@@ -32,8 +32,9 @@ SCHEMA_VERSION = 1
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    fingerprint: str = ""
+    fingerprint: str = ""  # equal in each export of the model
     name: str = ""
+    module_sha256: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

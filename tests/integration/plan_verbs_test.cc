@@ -12,6 +12,7 @@
 #include "cli/flags/plan_file.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "profiledb/open.h"
@@ -284,6 +285,51 @@ TEST_F(PlanVerbsTest, DiffShowsWhatEachChangeCosts) {
   EXPECT_THAT(Command({"diff", Path("a.json"), Path("c.json")}).out,
               HasSubstr("different models, gpt2_2l and moe_2l"));
   ExpectRefused({"diff", Path("a.json"), kModel}, "is no plan");
+}
+
+// A line of source above the step moves, and the process counts its modules.
+TEST_F(PlanVerbsTest, AnotherExportIsTheSameModel) {
+  hlo::HloModuleProto module = *ir::ParseModule(*base::ReadFile(kModel));
+  module.set_id(module.id() + 1);
+  for (auto& computation : *module.mutable_computations()) {
+    for (auto& it : *computation.mutable_instructions()) {
+      it.mutable_metadata()->set_source_line(it.metadata().source_line() + 1);
+    }
+  }
+  const std::string again = Path("again.hlo.pb");
+  ASSERT_TRUE(base::WriteFile(again, module.SerializeAsString()).ok());
+  Plan("a");
+  Plan("b", 0, false, 2, again.c_str());
+  EXPECT_EQ(CommandJson({"diff", Path("a.json"), Path("b.json")})["comparable"],
+            true);
+  for (const char* const plan : {"a.json", "b.json"}) {
+    for (const std::string& model : {std::string(kModel), again}) {
+      EXPECT_EQ(Command({"explain", Path(plan), "--store", Path("store"),
+                         "--model", model})
+                    .status,
+                0);
+    }
+  }
+}
+
+// Its fingerprint is the SHA-256 of the bytes, by which the store has them.
+TEST_F(PlanVerbsTest, APlanOfBeforeIsRecalledAndCompared) {
+  Plan("a");
+  json plan = json::parse(*base::ReadFile(Path("a.json")));
+  plan["model"]["fingerprint"] = plan["model"]["module_sha256"];
+  plan["model"].erase("module_sha256");
+  ASSERT_TRUE(base::WriteFile(Path("before.json"), plan.dump()).ok());
+  const std::string store = Path("store");
+  EXPECT_FALSE(
+      CommandJson({"explain", Path("before.json"), "--store", store})["choices"]
+          .empty());
+  EXPECT_EQ(Command({"explain", Path("before.json"), "--store", store,
+                     "--model", kModel})
+                .status,
+            0);
+  EXPECT_EQ(
+      CommandJson({"diff", Path("before.json"), Path("a.json")})["comparable"],
+      true);
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+#include "coordinator/ir/load/module_fingerprint.h"
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/unknown_field_set.h>
+
+#include "base/fingerprint.h"
+#include "coordinator/ir/load/parse.h"
+
+namespace meshwright::ir {
+namespace {
+
+constexpr int kStackFrameIndex = 17;  // a field of XLA's HloModuleProto
+
+}  // namespace
+
+std::string FingerprintModule(std::string_view bytes) {
+  google::protobuf::Arena arena;
+  const absl::StatusOr<hlo::HloModuleProto*> parsed = ParseInto(bytes, arena);
+  if (!parsed.ok()) return base::Sha256Hex(bytes);
+  hlo::HloModuleProto& module = **parsed;
+  module.clear_id();
+  module.GetReflection()->MutableUnknownFields(&module)->DeleteByNumber(
+      kStackFrameIndex);
+  for (hlo::HloComputationProto& computation : *module.mutable_computations()) {
+    for (hlo::HloInstructionProto& it : *computation.mutable_instructions()) {
+      it.clear_metadata();
+    }
+  }
+  return base::Sha256Hex(module.SerializeAsString());
+}
+
+}  // namespace meshwright::ir
