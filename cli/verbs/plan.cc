@@ -150,6 +150,7 @@ absl::StatusOr<MadePlan> MeasureMesh(const Context& context,
   *context.err << reason << "; the plan is the baseline " << flags.fallback
                << "\n";
   plan.add_notes(absl::StrCat("it stands in for a better one: ", reason));
+  plan.set_fallback(flags.fallback);
   return MadePlan{std::move(plan)};
 }
 

@@ -85,6 +85,7 @@ TEST_F(PlanVerbsTest, ABaselineNeedsNoDevice) {
   const json dp = plan("dp"), tp = plan("tp");
   EXPECT_EQ(dp["feasible"], true);
   EXPECT_TRUE(dp["predicted"].is_null());
+  EXPECT_EQ(dp["fallback"], "");  // it was asked for
   EXPECT_NE(ListStrategies(dp), ListStrategies(tp));
   for (const std::string& name : ListStrategies(dp)) {
     EXPECT_THAT(name, testing::Not(HasSubstr("columns")));
@@ -111,6 +112,7 @@ TEST_F(PlanVerbsTest, AFallbackStandsInForAServiceThatIsAway) {
   EXPECT_THAT(outcome.err, HasSubstr("; the plan is the baseline tp\n"));
   const json plan = json::parse(*base::ReadFile(Path("stand-in.json")));
   EXPECT_THAT(plan["notes"].dump(), HasSubstr("it stands in for a better one"));
+  EXPECT_EQ(plan["fallback"], "tp");
   // What is wrong with the step is no reason to take another plan.
   ExpectRefused({"plan", Path("stand-in.json"), "--mesh", "1x2",
                  "--coordinator", "unix:" + Path("nobody"), "--fallback", "tp"},
