@@ -105,6 +105,18 @@ TEST(ReportPage, SaysWhatAValidationOfStagesFound) {
   EXPECT_TRUE(json["differs"].is_null());
 }
 
+// As deep as models are, with layers that do not fold.
+TEST(ReportPage, OfManyLayersThatDifferIsSmall) {
+  v1::Plan plan = MakeMeshPlan();
+  const v1::PlanSegment layer = plan.segments(1);
+  for (int s = 0; s < 96; ++s) {
+    v1::PlanSegment& segment = *plan.add_segments();
+    segment = layer;
+    segment.set_describe(absl::StrCat("columns, rows, heads; layer ", s));
+  }
+  EXPECT_LE(Render(plan).size(), size_t{2} << 20);
+}
+
 TEST(ReportPage, EqualPlansGiveEqualPages) {
   EXPECT_EQ(Render(MakeMeshPlan()), Render(MakeMeshPlan()));
 }

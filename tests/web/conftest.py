@@ -108,6 +108,51 @@ def deepen(plan: dict[str, Any], layers: int) -> dict[str, Any]:
     return deep
 
 
+_DATA = '<script type="application/json" id="data">'
+
+
+def split_report(page: pathlib.Path) -> tuple[str, dict[str, Any], str]:
+    """What stands before its data, these, and what stands behind."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(_DATA)
+    data, end, after = rest.partition("</script>")
+    return before + _DATA, json.loads(data), end + after
+
+
+def count_segments(data: dict[str, Any]) -> int:
+    return sum(group["repeat"] * run["count"] for stage in data["segments"]
+               for group in stage["groups"] for run in group["runs"])
+
+
+def repeat_timeline(timeline: dict[str, Any], times: int) -> None:
+    step = timeline["step_seconds"]
+    timeline["step_seconds"] = step * times
+    for group in timeline["groups"]:
+        slices = [lane["slices"] for lane in group["lanes"]]
+        for levels in [group["memory"], *slices]:
+            levels[:] = [[start + step * i, *rest] for i in range(times)
+                         for start, *rest in levels]
+
+
+def add_evidence(deep: pathlib.Path, shallow: pathlib.Path,
+                 layers: int) -> None:
+    """Gives the report of a deepened plan what no store has of it: the choices,
+    front and programs of the plan that it was made from, whose layers are the
+    same programs, and a timeline with as many slices as its segments give."""
+    before, data, after = split_report(deep)
+    _, measured, _ = split_report(shallow)
+    for choice in measured["choices"]:
+        following = choice["next_best"] or {"changes": []}
+        for it in [choice, *following["changes"]]:
+            it["segments"] = list(range(layers))
+    timeline = measured["timelines"][0]
+    times = -(-count_segments(data) // count_segments(measured))
+    repeat_timeline(timeline, times)
+    data.update(choices=measured["choices"], basis=measured["basis"],
+                timelines=[timeline])
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    deep.write_text(before + text + after, encoding="utf-8")
+
+
 @pytest.fixture(scope="session")
 def deep_plan(planned: Planned) -> pathlib.Path:
     path = planned.folder / "deep.json"

@@ -10,7 +10,7 @@ import pytest
 
 import colours
 from browser import ARROW_RIGHT, ENTER, ESCAPE, TAB, Page, dump
-from conftest import MODEL, Planned, run
+from conftest import MODEL, Planned, add_evidence, run
 
 VIEWS = [dict(width=1280), dict(width=1280, theme="dark"),
          dict(width=360, height=740), dict(width=360, height=740, theme="dark"),
@@ -41,11 +41,14 @@ def report(planned: Planned) -> str:
 @pytest.fixture(scope="module")
 def reports(planned: Planned, staged: pathlib.Path,
             deep_plan: pathlib.Path, report: str) -> dict[str, str]:
-    """Of one plan with everything, one in stages, one of 96 layers, one that
-    does not fit, one by roofline, and a baseline."""
+    """Of one plan with everything, one in stages, one of 96 layers with its
+    measurements and without, one that does not fit, one by roofline, and a
+    baseline."""
     folder = planned.folder
     run("report", staged, "-o", folder / "staged.html")
-    run("report", deep_plan, "-o", folder / "deep.html")
+    for name in ("alone", "deep"):
+        run("report", deep_plan, "-o", folder / f"{name}.html")
+    add_evidence(folder / "deep.html", folder / "plan.html", 96)
     plan = json.loads(planned.plan.read_text())
     plan.update(feasible=False, predicted=None, limit_bytes=1 << 20,
                 least_memory_bytes=1 << 22, segments=[], notes=["a <b> & c"])
@@ -57,7 +60,7 @@ def reports(planned: Planned, staged: pathlib.Path,
         run("report", folder / f"{name}.json", "-o", folder / f"{name}.html")
     return {"full": report} | {
         name: (folder / f"{name}.html").as_uri()
-        for name in ("staged", "deep", "none", "symbolic", "baseline")}
+        for name in ("staged", "alone", "deep", "none", "symbolic", "baseline")}
 
 
 def test_a_plan_of_96_layers_is_small_and_drawn_within_a_second(
@@ -70,6 +73,9 @@ def test_a_plan_of_96_layers_is_small_and_drawn_within_a_second(
             "return document.documentElement.dataset.drawn")))
     assert min(times) <= 1000, times
     assert "×96" in page.find("#model")[0].text
+    for section in ("choices", "front", "communication", "programs"):
+        assert page.find(f"#{section} table"), section
+    assert len(page.find("#timeline rect.fill")) >= 2 * 96
 
 
 @pytest.mark.parametrize("name", ["full", "staged", "deep", "none",
@@ -106,7 +112,7 @@ def test_every_section_of_a_measured_plan_has_something_to_show(
 
 def test_what_a_store_would_show_is_named_where_there_is_none(
         page: Page, reports: dict[str, str]) -> None:
-    page.show(reports["deep"])
+    page.show(reports["alone"])
     for section in ("choices", "front", "communication", "programs"):
         assert "--store" in page.find(f"#{section}")[0].text
 
