@@ -11,6 +11,7 @@ one of its baseline, so it is an error here, too.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -45,10 +46,11 @@ def best_plan(
     """The plan of the service, or ``fallback`` where it has none in time.
 
     A JAX step with its arguments gives a ``jax.PlannedStep``; ``options`` are
-    those of ``jax.plan``. A serialized HLO module, or the file of one, gives a
-    ``Plan``; ``options`` are ``client`` and those of ``Client.plan``. The time
-    that StableHLO takes to convert is part of ``wait``; a baseline is taken
-    after that.
+    those of ``jax.plan``. A PyTorch module with its optimizer, loss and batch
+    gives a ``Plan``; ``options`` are those of ``torch.plan``. So does a
+    serialized HLO module, or the file of one; ``options`` are ``client`` and
+    those of ``Client.plan``. The time that StableHLO takes to convert is part
+    of ``wait``; a baseline is taken after that.
     ``fallback``: dp, tp, fsdp, alpa-like, map or symbolic; None: raise what
     the service says.
 
@@ -57,14 +59,23 @@ def best_plan(
     check_fallback(fallback)
     parse_seconds(wait, "wait")
     if callable(step):
-        from meshwright.jax import plan as plan_step
-
-        return plan_step(
+        return _planner_of(step)(
             step, *args, mesh=mesh, wait=wait, fallback=fallback, **options
         )
     if args:
         raise InvalidArgument("args: a module takes no arguments")
     return _plan_module(step, mesh, wait, fallback, **options)
+
+
+def _planner_of(step: Callable[..., Any]) -> Callable[..., Any]:
+    torch = sys.modules.get("torch")  # without it there is no module
+    if torch is not None and isinstance(step, torch.nn.Module):
+        from meshwright.torch import plan as plan_module
+
+        return plan_module
+    from meshwright.jax import plan as plan_step
+
+    return plan_step
 
 
 def check_fallback(fallback: str | None) -> None:

@@ -142,6 +142,24 @@ def test_a_kept_plan_is_found_without_the_program(
     assert meshwright.torch.plan(*arguments(), **options) == first
 
 
+class Away:
+    """A client that no service answers."""
+
+    def plan(self, *_, **__):
+        raise meshwright.Unavailable("nothing answers")
+
+
+def test_best_plan_takes_the_baseline_of_a_module(binary, tmp_path):
+    with pytest.warns(meshwright.MeshwrightWarning, match="the baseline dp"):
+        plan = meshwright.best_plan(
+            *arguments(), mesh="1x2", client=Away(), keep=tmp_path
+        )
+    assert [it.op_name for it in plan.activations[:2]] == ["up", "down"]
+    placed = meshwright.torch.placements(plan)
+    assert placed.batch["batch['x']"] == (Shard(0),)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_measured_plan_of_a_service(binary, store, tmp_path, monkeypatch):
     with meshwright.Client(store=store) as client:
         client.plans()
