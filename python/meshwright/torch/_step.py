@@ -22,6 +22,7 @@ from torch.nn.utils.stateless import _reparametrize_module
 
 from meshwright.errors import InvalidArgument
 from meshwright.torch._amp import no_scaled_losses
+from meshwright.torch._tree import map_tensors
 
 Tensors = dict[str, torch.Tensor]
 
@@ -79,6 +80,8 @@ class GradientFunction:
             for name, value in parameters.items()
         }
         held = {name: value.clone() for name, value in buffers.items()}
+        # What is written in place is then no input of the graph.
+        batch = map_tensors(lambda _, value: value.clone(), batch, "batch")
         seen = {
             name: live.get(first, held.get(first))
             for name, first in self._state.aliases.items()

@@ -167,6 +167,42 @@ def test_elements_are_set_by_a_mask():
     assert exported == pytest.approx(eager, abs=1e-6)
 
 
+def test_a_loss_may_write_into_its_batch():
+    def masked(module, batch):
+        labels = batch["y"]
+        labels[labels == 0] = -100
+        batch["x"][:, 0].zero_()
+        return nn.functional.cross_entropy(module(batch["x"]), labels)
+
+    case = case_of(loss=masked)
+    case.batch["y"] = torch.tensor([0, 3, 5, 0])
+    optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
+    export(case, optimizer)
+    assert case.batch["y"].tolist() == [0, 3, 5, 0]
+    exported, eager, run = train_both(case, optimizer)
+    assert exported == pytest.approx(eager, abs=1e-6)
+    assert largest_difference(run, case.module) < 1e-6
+
+
+class Overwriting(nn.Linear):
+    """Writes into views of its output."""
+
+    def forward(self, x):
+        found = super().forward(x)
+        found[:, 0] += 1
+        found[:, 2:5].mul_(2)
+        return found
+
+
+def test_a_module_may_write_into_views_of_its_values():
+    case = case_of()
+    case.module[0] = Overwriting(8, 8)
+    optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
+    exported, eager, run = train_both(case, optimizer)
+    assert exported == pytest.approx(eager, abs=1e-6)
+    assert largest_difference(run, case.module) < 1e-6
+
+
 def test_a_loss_of_one_element_is_a_loss():
     case = case_of(loss=lambda m, b: squares(m, b).reshape(1))
     optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
