@@ -45,7 +45,7 @@ from meshwright.torch._layouts import (
 )
 from meshwright.torch._losses import MeansApart
 from meshwright.torch._step import first_tensor
-from meshwright.torch._tree import map_tensors
+from meshwright.torch._tree import map_tensors, tensors
 
 __all__ = [
     "apply",
@@ -156,21 +156,11 @@ def shard_batch(
     to ``apply``; with FSDP2 and DDP the result is the process's rows.
     """
     placed = placements(plan)
+    _check_batch(batch, placed)
 
     def one(path: str, value: torch.Tensor) -> torch.Tensor:
-        if path not in placed.batch:
-            raise PlanMismatch(f"{path} is new; the step is planned without it")
-        shape = placed.shapes[path]
         planned = placed.batch[path]
-        # The first dimension counts micro-batches.
-        stacked = len(shape) == value.dim() + 1
-        if tuple(value.shape) != shape[stacked:]:
-            raise PlanMismatch(
-                f"{path} has the shape {list(value.shape)} and is planned "
-                f"with {list(shape[stacked:])}; plan the step for this "
-                "shape, too"
-            )
-        if stacked:
+        if _is_stacked(value, placed.shapes[path]):
             planned = tuple(
                 Shard(p.dim - 1) if isinstance(p, Shard) else p
                 for p in planned
@@ -234,11 +224,11 @@ def _distribute(
 
 
 def _check_fit(module: torch.nn.Module, placed: PlanPlacements) -> None:
-    for kind, tensors in (
+    for kind, held in (
         ("params", dict(module.named_parameters())),
         ("buffers", dict(module.named_buffers())),
     ):
-        for name, tensor in tensors.items():
+        for name, tensor in held.items():
             path = f"{kind}['{name}']"
             if path not in placed.shapes:
                 raise PlanMismatch(
@@ -251,10 +241,34 @@ def _check_fit(module: torch.nn.Module, placed: PlanPlacements) -> None:
                 )
         for path in placed.shapes:
             name = path.removeprefix(f"{kind}['").removesuffix("']")
-            if path.startswith(f"{kind}['") and name not in tensors:
+            if path.startswith(f"{kind}['") and name not in held:
                 raise PlanMismatch(
                     f"{path} is missing; the step is planned with it"
                 )
+
+
+def _check_batch(batch: Any, placed: PlanPlacements) -> None:
+    given = dict(tensors(batch, "batch"))
+    for path, value in given.items():
+        if path not in placed.batch:
+            raise PlanMismatch(f"{path} is new; the step is planned without it")
+        shape = placed.shapes[path]
+        shape = shape[_is_stacked(value, shape) :]
+        if tuple(value.shape) != shape:
+            raise PlanMismatch(
+                f"{path} has the shape {list(value.shape)} and is planned "
+                f"with {list(shape)}; plan the step for this shape, too"
+            )
+    for path in placed.batch:
+        if path not in given:
+            raise PlanMismatch(
+                f"{path} is missing; the step is planned with it"
+            )
+
+
+def _is_stacked(value: torch.Tensor, shape: tuple[int, ...]) -> bool:
+    """Whether the plan counts micro-batches in the first dimension."""
+    return len(shape) == value.dim() + 1
 
 
 def _settle(accumulate: int) -> Callable[[torch.Tensor], None]:

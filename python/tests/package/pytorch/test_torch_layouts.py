@@ -520,6 +520,7 @@ def test_a_module_or_batch_of_another_plan_is_refused_by_its_path(plan):
     for batch, match in (
         ({"x": torch.ones(4, 16)}, r"batch\['x'\] has the shape \[4, 16\]"),
         ({"z": torch.ones(8, 16)}, r"batch\['z'\] is new"),
+        ({"x": torch.ones(8, 16)}, r"batch\['y'\] is missing; the step"),
     ):
         with pytest.raises(meshwright.PlanMismatch, match=match):
             meshwright.torch.shard_batch(plan, batch, None)
