@@ -2,7 +2,9 @@
 # The tests of meshwright.torch: run_torch_tests.sh PROGRAM
 # PROGRAM is meshwright. They run with the interpreter that
 # MESHWRIGHT_TORCH_PYTHON names, else with that of MESHWRIGHT_EXPORT_PYTHON,
-# which has the packages of python/requirements-torch-tests.txt.
+# which has the packages of python/requirements-torch-tests.txt. They run once
+# more with each of MESHWRIGHT_TORCH_PYTHONS, which have other versions of torch
+# (a colon between two).
 set -euo pipefail
 python="${MESHWRIGHT_TORCH_PYTHON:-${MESHWRIGHT_EXPORT_PYTHON:-}}"
 if [ -z "$python" ]; then
@@ -15,4 +17,7 @@ if ! "$python" -c "import importlib.util as u; exit(u.find_spec('torch') is None
 fi
 export MESHWRIGHT_BINARY="$1"
 cd python
-"$python" -m pytest -q -p no:cacheprovider tests/package/pytorch
+IFS=: read -ra pythons <<<"$python:${MESHWRIGHT_TORCH_PYTHONS:-}"
+for python in "${pythons[@]}"; do
+  "$python" -m pytest -q -p no:cacheprovider tests/package/pytorch
+done
