@@ -1,4 +1,4 @@
-"""The code of docs/python.md runs as it stands there."""
+"""The code of docs/python.md and of both README.md runs as it stands there."""
 
 from __future__ import annotations
 
@@ -15,13 +15,27 @@ import meshwright  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
-def test_the_blocks_of_the_page_run_in_turn(binary, tmp_path, monkeypatch):
-    page = (ROOT / "docs" / "python.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    assert len(blocks) == 4
+def find_blocks(page):
+    text = (ROOT / page).read_text()
+    return re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The step of all pages is one: it is measured once."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(autouse=True)
+def within(kept, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MESHWRIGHT_PLANS", str(tmp_path / "plans"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("MESHWRIGHT_PLANS", str(kept / "plans"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(kept / "data"))
+
+
+def test_the_blocks_of_the_page_run_in_turn(binary):
+    blocks = find_blocks("docs/python.md")
+    assert len(blocks) == 4
     scope = {"meshwright": meshwright}
     for block in blocks:
         if "step.hlo.pb" in block:
@@ -34,3 +48,15 @@ def test_the_blocks_of_the_page_run_in_turn(binary, tmp_path, monkeypatch):
             )
         exec(block, scope)
     assert scope["plan"].model.name == "step"
+
+
+@pytest.mark.parametrize("page", ("README.md", "python/README.md"))
+def test_three_lines_plan_a_step_of_a_script(binary, page):
+    (block,) = find_blocks(page)
+    assert block.count("\n") == 3
+    script, planned, _ = find_blocks("docs/python.md")[0].partition("planned =")
+    assert planned
+    scope = {}
+    exec(script + block, scope)
+    assert scope["loss"].shape == ()
+    assert scope["planned"].plan.predicted.step_seconds > 0
