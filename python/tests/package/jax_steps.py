@@ -125,6 +125,13 @@ def dropout_step(state, batch, key):
     return {"params": params, "key": new_key}, value
 
 
+def count_aliases(planned):
+    """How many outputs of the compiled step take an argument's memory."""
+    compiled = planned.lower(*planned.abstract).compile()
+    head = compiled.as_text().split("\n")[0]
+    return head.count("may-alias") + head.count("must-alias")
+
+
 def largest_difference(got, wanted):
     def numbers(leaf):
         if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):

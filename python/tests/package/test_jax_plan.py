@@ -11,6 +11,7 @@ jax = pytest.importorskip("jax", reason="jax is not installed")
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax_steps import (  # noqa: E402
+    count_aliases,
     dropout_step,
     largest_difference,
     loss_of,
@@ -59,6 +60,7 @@ def test_three_steps_equal_the_unsharded_ones(plan, name):
     wanted = make_state()
     plain = jax.jit(step)
     planned = plan(step, make_state(), batch, 0.1, donate_argnums=0)
+    assert count_aliases(planned) == len(jax.tree.leaves(wanted))
     state, placed = planned.put(make_state(), batch)
     for _ in range(3):
         wanted, wanted_loss = plain(wanted, batch, 0.1)
@@ -70,12 +72,9 @@ def test_three_steps_equal_the_unsharded_ones(plan, name):
     assert weights.sharding.spec == jax.sharding.PartitionSpec(None, "model")
 
 
-def test_donated_arguments_are_aliased_and_put_leaves_ones_own(plan):
+def test_donated_arguments_are_gone_and_put_leaves_ones_own(plan):
     step, state, batch = make_step(), make_state(), make_batch()
     planned = plan(step, state, batch, 0.1, donate_argnums=0)
-    head = planned.lower(*planned.abstract).compile().as_text().split("\n")[0]
-    aliases = head.count("may-alias") + head.count("must-alias")
-    assert aliases == len(jax.tree.leaves(state))
     placed = planned.put(state)
     planned(placed, batch, 0.1)
     assert placed["params"]["embed"].is_deleted()
