@@ -16,10 +16,6 @@
 namespace meshwright::daemon {
 namespace {
 
-// The preface of HTTP/2, and settings that change nothing.
-constexpr std::string_view kPreface(
-    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
-
 // Until one of the events, an error or the end of the connection.
 absl::Status Await(int connection, short events, absl::Duration patience) {
   pollfd waits = {};
@@ -46,8 +42,9 @@ absl::Status KnockOn(int connection, const sockaddr_storage& at, socklen_t size,
   socklen_t bytes = sizeof(error);
   getsockopt(connection, SOL_SOCKET, SO_ERROR, &error, &bytes);
   if (error != 0) return absl::ErrnoToStatus(error, "no connection is taken");
-  // Where this fails the connection has ended, which is an answer.
-  send(connection, kPreface.data(), kPreface.size(), MSG_NOSIGNAL);
+  // Who took the connection ends it, too. Words that are no TLS would be a line
+  // in the log at each knock.
+  shutdown(connection, SHUT_WR);
   return Await(connection, POLLIN, patience);
 }
 

@@ -1,11 +1,10 @@
 // OwnPort: whether the port of this process still takes connections.
 //
 // Concept: gRPC 1.51 leaves its loop of `accept` for ever where no file is
-// left, and tells nobody. So the process knocks: it connects to itself, as a
-// client does, and awaits the first byte. The end of the connection is an
-// answer too: it is what a port with TLS says to a knock. A port is deaf if it
-// answered once and does not any more. One that never answered may be out of
-// reach from here, as behind a firewall.
+// left, and tells nobody. So the process knocks: it connects to itself, says
+// nothing more, and awaits the first byte or the end of the connection. A port
+// is deaf if it answered once and does not any more. One that never answered
+// may be out of reach from here, as behind a firewall.
 // Threads: Knock from any, Note from one at a time, is_deaf from any.
 // Errors of Knock: kDeadlineExceeded where nobody takes the connection, those
 // of errno where none can be opened.
