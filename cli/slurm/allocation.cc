@@ -63,6 +63,10 @@ absl::StatusOr<std::vector<std::string>> ListNodes(const AskProgram& ask,
 // Nodes may have unlike numbers, of which the environment has this node's.
 absl::Status ReadGpus(const ReadVariable& variable, const AskProgram& ask,
                       Allocation& allocation) {
+  allocation.gpus_by_task =
+      !variable("SLURM_GPUS").empty() ||
+      !variable("SLURM_GPUS_PER_TASK").empty() ||
+      absl::StrContains(variable("SLURM_TRES_PER_TASK"), "gpu");
   const auto job =
       ask({"scontrol", "--details", "show", "job", allocation.job});
   for (const absl::string_view line :

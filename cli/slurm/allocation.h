@@ -23,6 +23,7 @@ struct Allocation {
   std::string folder;           // where the job was submitted
   int gpus_per_node = 0;        // the most of all nodes
   int gpus = 0;                 // of all nodes together
+  bool gpus_by_task = false;    // the job asked for them a task, or in all
   int processors_per_node = 1;  // the least of all nodes
 };
 

@@ -72,6 +72,19 @@ TEST(AllocationTest, NodesWithUnlikeNumbersOfGpus) {
   EXPECT_EQ(allocation->gpus, 10);
 }
 
+TEST(AllocationTest, GpusThatAreAskedForByTask) {
+  EXPECT_FALSE(MadeUpSlurm().Read()->gpus_by_task);
+  const std::map<std::string, std::string> ways = {
+      {"SLURM_GPUS_PER_TASK", "1"},
+      {"SLURM_GPUS", "16"},
+      {"SLURM_TRES_PER_TASK", "cpu=2,gres/gpu=1"}};
+  for (const auto& [name, value] : ways) {
+    MadeUpSlurm slurm;
+    slurm.variables[name] = value;
+    EXPECT_TRUE(slurm.Read()->gpus_by_task) << name;
+  }
+}
+
 TEST(AllocationTest, OutsideAJobTheErrorNamesSbatch) {
   MadeUpSlurm slurm;
   slurm.variables.clear();

@@ -22,6 +22,10 @@ constexpr char kOneGpuEach[] =
     "gpu=$(echo \"$gpus,\" | cut -d, -f$((SLURM_LOCALID + 1))); "
     "[ -n \"$gpu\" ] || exit 0; "
     "exec \"$@\" --devices \"$gpu,\"";
+// Of the job's tasks, which are others than the workers.
+constexpr const char* kOfOtherTasks[] = {
+    "SLURM_GPUS", "SLURM_GPUS_PER_TASK", "SLURM_NTASKS_PER_GPU",
+    "SLURM_TRES_PER_TASK", "SLURM_GPU_BIND"};
 
 // "7.2" of each step of that name.
 std::vector<std::string> FindSteps(const std::string& job) {
@@ -54,17 +58,30 @@ std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
                                          const WorkerStepOptions& options) {
   const int nodes = static_cast<int>(allocation.nodes.size());
   const int per_node = CountWorkersPerNode(allocation, options.platform);
-  std::vector<std::string> words = {
-      "srun", absl::StrCat("--job-name=", kStepName), "--overlap",
-      absl::StrCat("--nodes=", nodes),
-      absl::StrCat("--ntasks=", nodes * per_node),
-      absl::StrCat("--ntasks-per-node=", per_node),
-      absl::StrCat("--cpus-per-task=",
-                   std::max(allocation.processors_per_node / per_node, 1)),
-      "--mem=0", "--cpu-bind=none", "--input=none", "--kill-on-bad-exit=0",
-      // Tasks without a GPU end first; the others stay.
-      "--wait=0", "--label"};
+  std::vector<std::string> words = {"env"};
+  for (const char* const variable : kOfOtherTasks) {
+    words.emplace_back("-u");
+    words.emplace_back(variable);
+  }
+  words.insert(
+      words.end(),
+      {"srun", absl::StrCat("--job-name=", kStepName), "--overlap",
+       // A job by its GPUs has a processor a node.
+       "--overcommit", absl::StrCat("--nodes=", nodes),
+       absl::StrCat("--ntasks=", nodes * per_node),
+       absl::StrCat("--ntasks-per-node=", per_node),
+       absl::StrCat("--cpus-per-task=",
+                    std::max(allocation.processors_per_node / per_node, 1)),
+       "--mem=0", "--cpu-bind=none", "--input=none", "--kill-on-bad-exit=0",
+       // Tasks without a GPU end first; the others stay.
+       "--wait=0", "--label"});
   const bool has_gpus = options.platform != "cpu";
+  // Else the controller gives a step the job's number for each of its tasks, or
+  // one on the first node.
+  if (has_gpus && allocation.gpus_by_task &&
+      allocation.gpus == nodes * per_node) {
+    words.push_back(absl::StrCat("--gpus-per-node=", per_node));
+  }
   if (has_gpus) words.insert(words.end(), {"sh", "-c", kOneGpuEach, "sh"});
   words.insert(words.end(),
                {options.program, "--coordinator", options.coordinator, "--ca",

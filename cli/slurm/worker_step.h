@@ -36,7 +36,7 @@ int CountWorkersPerNode(const Allocation& allocation,
                         const std::string& platform);
 int CountWorkers(const Allocation& allocation, const std::string& platform);
 
-// The command that starts them all.
+// The command that starts them all, whatever tasks the job was asked for with.
 std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
                                          const WorkerStepOptions& options);
 

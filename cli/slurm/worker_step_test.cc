@@ -11,6 +11,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 Allocation TwoNodes() {
   Allocation allocation;
@@ -35,7 +36,9 @@ WorkerStepOptions OnPlatform(const std::string& platform) {
 
 TEST(WorkerStepTest, OneWorkerAGpu) {
   const auto words = WriteWorkerStep(TwoNodes(), OnPlatform("cuda"));
-  EXPECT_EQ(words[0], "srun");
+  EXPECT_THAT(words, Contains("srun"));
+  // A job by its GPUs has a processor a node.
+  EXPECT_THAT(words, Contains("--overcommit"));
   EXPECT_THAT(words, Contains("--ntasks=8"));
   EXPECT_THAT(words, Contains("--ntasks-per-node=4"));
   EXPECT_THAT(words, Contains("--cpus-per-task=12"));
@@ -44,6 +47,23 @@ TEST(WorkerStepTest, OneWorkerAGpu) {
   EXPECT_THAT(words, Contains("--wait=0"));
   EXPECT_EQ(CountWorkers(TwoNodes(), "cuda"), 6);
   EXPECT_EQ(CountWorkers(TwoNodes(), "cpu"), 2);
+}
+
+// srun takes the job's variables for flags, and slurmctld the job's number a
+// task for that of a step which names none.
+TEST(WorkerStepTest, TheStepHasEveryGpuOfAJobThatAskedByItsTasks) {
+  Allocation allocation = TwoNodes();
+  allocation.gpus = 8;
+  const std::string plain =
+      absl::StrJoin(WriteWorkerStep(allocation, OnPlatform("cuda")), " ");
+  EXPECT_THAT(plain, StartsWith("env -u SLURM_GPUS -u SLURM_GPUS_PER_TASK "));
+  EXPECT_THAT(plain, Not(HasSubstr("--gpus-per-node")));
+  allocation.gpus_by_task = true;
+  EXPECT_THAT(WriteWorkerStep(allocation, OnPlatform("cuda")),
+              Contains("--gpus-per-node=4"));
+  EXPECT_THAT(
+      absl::StrJoin(WriteWorkerStep(allocation, OnPlatform("cpu")), " "),
+      Not(HasSubstr("--gpus-per-node")));
 }
 
 TEST(WorkerStepTest, OneWorkerANodeOfProcessors) {

@@ -110,7 +110,7 @@ def find_processes(word: str) -> list[str]:
 class SlurmCluster:
 
     def __init__(self, nodes: int, gpus: int = 0):
-        """`gpus`: files that stand for the GPUs of each node."""
+        """`gpus`: devices that stand for the GPUs of each node."""
         self.nodes = [f"node{i + 1}" for i in range(nodes)]
         self._gpus = gpus
         self._daemons: list[subprocess.Popen] = []
@@ -159,8 +159,8 @@ class SlurmCluster:
                 f" NodeAddr={NETWORK}.{1 + i} Port={CONTROLLER_PORT + i}"
                 f" CPUs={CPUS}{gpus}\n")
         (self.folder / "slurm.conf").write_text("".join(lines))
-        for i in range(self._gpus):
-            (self.folder / f"gpu{i}").touch()
+        for i in range(self._gpus):  # Slurm wants devices
+            (self.folder / f"gpu{i}").symlink_to("/dev/null")
         (self.folder / "gres.conf").write_text(
             f"Name=gpu File={self.folder}/gpu[0-{self._gpus - 1}]\n"
             if self._gpus else "")

@@ -40,7 +40,8 @@ class SlurmTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.slurm = cls.enterClassContext(slurm_cluster.SlurmCluster(NODES))
+        cls.slurm = cls.enterClassContext(
+            slurm_cluster.SlurmCluster(NODES, gpus=2))
         cls.programs = pathlib.Path(sys.argv[1]).resolve().parent
         cls.slurm.environment["PATH"] = \
             f"{cls.programs}:{cls.slurm.environment['PATH']}"
@@ -211,6 +212,40 @@ class SlurmTest(unittest.TestCase):
         for node in self.slurm.nodes[:2]:
             self.assertEqual((self.folder / f"{node}.txt").read_text(),
                              "step\nworker\n")
+
+    def test_workers_and_the_step_have_all_gpus_however_a_job_asked(self):
+        """With stand-ins for worker and step, which say what they are given."""
+        programs = self.folder / "bin"
+        real = self.folder / "real"  # `up` starts the worker beside it
+        for folder in (programs, real):
+            folder.mkdir()
+        shutil.copy(self.programs / "meshwright", real)
+        for path, text in (
+                (programs / "meshwright",
+                 f"{real}/meshwright up --slurm --platform cuda "
+                 "--store any.db -- true || true"),
+                (real / "meshwright-worker",
+                 'for last; do :; done; '
+                 'echo "$SLURMD_NODENAME $last" >>said.txt'),
+                (self.folder / "train.sh",
+                 'echo "$SLURMD_NODENAME step $CUDA_VISIBLE_DEVICES"'
+                 ' >>said.txt')):
+            path.write_text(f"#!/bin/sh\n{text}\n")
+            path.chmod(0o755)
+        said = self.folder / "said.txt"
+        for asked in ("--gpus-per-node 2", "--gpus 4",
+                      "--ntasks 4 --ntasks-per-node 2 --gpus-per-task 1",
+                      "--ntasks 2 --ntasks-per-node 1 --gpus-per-task 2"):
+            with self.subTest(asked):
+                said.unlink(missing_ok=True)
+                printed = self.run_block(
+                    f"sbatch --wait --nodes 2 {asked} {SCRIPT.name} step.hlo "
+                    "1x2 ./train.sh",
+                    PATH=f"{programs}:{self.slurm.environment['PATH']}")
+                self.assertEqual(
+                    sorted(said.read_text().splitlines()),
+                    [f"{node} {it}" for node in self.slurm.nodes[:2]
+                     for it in ("0,", "1,", "step 0,1")], printed)
 
     def test_outside_a_job_the_way_in_is_named(self):
         self.assertIn("sbatch", self.run_block("meshwright up --slurm",
