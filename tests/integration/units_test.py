@@ -113,6 +113,16 @@ class UnitsTest(unittest.TestCase):
         source = ROOT / "worker" / "devices" / "timing_lock.cc"
         self.assertIn(f'"/run/{folder}"', source.read_text())
 
+    def test_what_a_unit_makes_for_a_while_is_in_a_folder_of_its_own(self):
+        """Backups, models: a machine's /tmp may be small, or its memory."""
+        for role in ROLES:
+            with self.subTest(role):
+                roots = {"/var/lib": "StateDirectory",
+                         "/var/cache": "CacheDirectory"}
+                folder = re.search(r"^Environment=TMPDIR=(\S+)/(\S+)$",
+                                   unit(role).read_text(), re.M)
+                self.assertEqual(setting(role, roots[folder[1]]), folder[2])
+
     def test_draining_ends_before_the_manager_kills(self):
         for role in ROLES:
             with self.subTest(role):
