@@ -18,8 +18,11 @@ namespace {
 
 constexpr size_t kPoints = 100;
 constexpr double kSecondsOfAnHour = 3600;
-constexpr double kAllowedMib = 16;         // an hour
-constexpr double kAllowedAtFirstMib = 64;  // in less: caches fill, heaps settle
+constexpr double kAllowedMibAnHour = 2;
+// By how much the fit of a heap that stays may be off.
+constexpr double kNoiseMib = 8;
+// In less than half an hour: caches fill, heaps settle.
+constexpr double kAllowedAtFirstMib = 64;
 // Files and threads that come and go by themselves.
 constexpr int kAllowedDescriptors = 4;
 constexpr int kAllowedThreads = 4;
@@ -101,7 +104,11 @@ Growth FitGrowth(const std::vector<ProcessSample>& samples) {
 
 double AllowedGrowth(double seconds) {
   if (seconds < kSecondsOfAnHour / 2) return kAllowedAtFirstMib;
-  return kAllowedMib * std::max(1.0, seconds / kSecondsOfAnHour);
+  return std::max(kNoiseMib, kAllowedMibAnHour * seconds / kSecondsOfAnHour);
+}
+
+double AllowedAnHour(double seconds) {
+  return seconds <= 0 ? 0 : AllowedGrowth(seconds) * kSecondsOfAnHour / seconds;
 }
 
 std::string FindGrowth(const Growth& growth) {

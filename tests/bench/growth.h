@@ -37,9 +37,12 @@ struct Growth {
 // Of samples in the order of their time; none gives zeros.
 Growth FitGrowth(const std::vector<ProcessSample>& samples);
 
-// What a process may grow in `seconds`: in less than half an hour what heaps
-// and caches need until they are filled, in more the same every hour.
+// What a process may grow in `seconds`, in MiB: in less than half an hour what
+// heaps and caches need until they are filled; in more the same every hour, but
+// no less than the noise of the fit. A night says more than an hour.
 double AllowedGrowth(double seconds);
+// The same as a slope, in MiB an hour.
+double AllowedAnHour(double seconds);
 
 // One sentence that says what grew; empty: nothing did.
 std::string FindGrowth(const Growth& growth);

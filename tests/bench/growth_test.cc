@@ -46,9 +46,27 @@ TEST(GrowthTest, ALeakBelowASawtoothIsFound) {
   EXPECT_THAT(FindGrowth(growth), HasSubstr("more than 64 MiB"));
 }
 
-TEST(GrowthTest, ANightMayGrowAsMuchAnHour) {
-  EXPECT_GT(AllowedGrowth(40), AllowedGrowth(3600));
-  EXPECT_EQ(AllowedGrowth(10 * 3600), 10 * AllowedGrowth(3600));
+TEST(GrowthTest, WhatIsAllowedGrowsWithTheTimeFromAFloorOn) {
+  EXPECT_EQ(AllowedGrowth(2400), 8);
+  EXPECT_EQ(AllowedGrowth(3600), 8);
+  EXPECT_EQ(AllowedGrowth(10 * 3600), 20);
+  EXPECT_EQ(AllowedGrowth(20 * 3600), 40);
+  // Filling is no growth.
+  EXPECT_EQ(AllowedGrowth(20), 64);
+}
+
+// The figure names the slope beyond which a run fails.
+TEST(GrowthTest, TheSlopeThatIsAllowedIsTheLimit) {
+  for (const double seconds : {20.0, 2400.0, 20000.0}) {
+    const double slope = AllowedAnHour(seconds);
+    EXPECT_THAT(FindGrowth({.seconds = seconds, .mib_an_hour = 0.99 * slope}),
+                IsEmpty());
+    EXPECT_THAT(FindGrowth({.seconds = seconds, .mib_an_hour = 1.01 * slope}),
+                HasSubstr("memory grew"));
+  }
+  EXPECT_EQ(AllowedAnHour(2400), 12);
+  EXPECT_EQ(AllowedAnHour(10 * 3600), 2);
+  EXPECT_EQ(AllowedAnHour(0), 0);
 }
 
 TEST(GrowthTest, OneSampleOrNoneIsNoGrowth) {

@@ -240,7 +240,7 @@ void PrintGrowth(const Growth& growth, const Flags& flags,
       absl::StrFormat("a coordinator on %s under load for %.0f s, after "
                       "warm-up: growth of resident memory (a median slope)",
                       store, growth.seconds),
-      absl::StrFormat("≤ %.0f MiB an hour", AllowedGrowth(3600)),
+      absl::StrFormat("≤ %.0f MiB an hour", AllowedAnHour(growth.seconds)),
       absl::StrFormat("%.1f MiB an hour, at %.0f MiB", growth.mib_an_hour,
                       growth.resident_mib));
   PrintFigure(
