@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Writes the wheel that carries the programs: build_wheel.sh FOLDER OUTPUT PLUGIN
-# FOLDER has meshwright and meshwright-runner, PLUGIN is the PJRT plugin of the
-# CPU. auditwheel adds the libraries that they need, and names the oldest C
-# library that they run with (manylinux). The tools of the build come from PyPI.
+# FOLDER has meshwright, meshwright-runner and meshwright-worker, PLUGIN is the
+# PJRT plugin of the CPU. auditwheel adds the libraries that they need, and names
+# the oldest C library that they run with (manylinux). The tools of the build come
+# from PyPI.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export MESHWRIGHT_WHEEL_BINARIES=$1 MESHWRIGHT_WHEEL_CPU_PLUGIN=$3

@@ -1,11 +1,11 @@
 """The wheel's build: stubs of proto/v1, and the programs where they are named.
 
-Concept: MESHWRIGHT_WHEEL_BINARIES names a folder with ``meshwright`` and
-``meshwright-runner`` (a build's ``bin``), MESHWRIGHT_WHEEL_CPU_PLUGIN a PJRT
-plugin. They go to ``meshwright/_native``, a command ``meshwright`` starts the
-first, and the wheel is one of this platform; auditwheel adds the libraries that
-they need (build_wheel.sh). Without them it is one for every platform, and
-planning needs a service.
+Concept: MESHWRIGHT_WHEEL_BINARIES names a folder with PROGRAMS (a build's
+``bin``), MESHWRIGHT_WHEEL_CPU_PLUGIN a PJRT plugin. They go to
+``meshwright/_native``, a command ``meshwright`` starts the first, and the wheel
+is one of this platform; auditwheel adds the libraries that they need
+(build_wheel.sh). Without them it is one for every platform, and planning needs
+a service.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PROGRAMS = ("meshwright", "meshwright-runner")
+# The worker: `meshwright up --slurm` starts it on the nodes of a job.
+PROGRAMS = ("meshwright", "meshwright-runner", "meshwright-worker")
 
 
 class Hook(BuildHookInterface):  # type: ignore[type-arg]

@@ -67,6 +67,8 @@ def test_a_wheel_with_programs_starts_a_service(binary, tmp_path):
         text=True,
     ).stdout
     assert version.strip() == meshwright.__version__
+    worker = installed / "meshwright" / "_native" / "bin" / "meshwright-worker"
+    subprocess.run([str(worker), "--help"], check=True, capture_output=True)
     said = subprocess.run(
         [sys.executable, "-c", CODE],
         env=environ,
