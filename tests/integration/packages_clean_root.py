@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Debian packages on a clean Debian: install, plan, upgrade, purge.
+"""The Debian packages and the wheel on a clean Debian, from install to purge.
 
   tests/integration/packages_clean_root.py BUILD [--if-long]
 
@@ -75,6 +75,15 @@ def make_root(root: pathlib.Path) -> None:
     shutil.copy("/etc/resolv.conf", partial / "etc/resolv.conf")
     run("chroot", partial, "apt-get", "-q", "update")
     partial.rename(root)
+
+
+def make_wheel(folder: pathlib.Path, scratch: pathlib.Path) -> None:
+    """The wheel of BUILD with what it depends on, for Debian's Python."""
+    run("cmake", "--build", BUILD, "--target", "wheel")
+    (wheel,) = (BUILD / "dist").glob("meshwright-*.whl")
+    run("/usr/bin/python3", "-m", "venv", scratch / "venv")
+    run(scratch / "venv/bin/pip", "download", "--quiet", "--only-binary", ":all:",
+        "--dest", folder, wheel)
 
 
 def make_packages(folder: pathlib.Path, *settings: str) -> None:
@@ -157,6 +166,7 @@ def main() -> None:
             test / "old", "-D", f"CPACK_PACKAGE_VERSION={OLD_VERSION}", "-D",
             "CPACK_COMPONENTS_ALL=meshwright;meshwright-coordinator;"
             "meshwright-runner;meshwright-worker")
+        make_wheel(test / "wheels", scratch)
         shutil.copy(INSIDE, test / "inside.sh")
         shutil.copy(MODEL, test / "step.hlo")
         for half in (install_without_systemd, boot):

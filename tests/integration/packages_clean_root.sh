@@ -1,6 +1,7 @@
 #!/bin/bash
 # Inside a clean Debian: packages_clean_root.sh alone|booted. /test has the
-# packages (old, new) and a model. packages_clean_root.py makes and enters it.
+# packages (old, new), wheels and a model. packages_clean_root.py makes and enters
+# it.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root
 address=127.0.0.1:7433
@@ -63,6 +64,20 @@ alone() {
   quietly apt-get remove -y -q 'meshwright*'
   expect "configuration" test -f /etc/meshwright/coordinator.toml
   purge
+  alone_with_the_wheel
+}
+
+alone_with_the_wheel() {
+  say "planning with the wheel, which brings its libraries"
+  install python3-venv
+  python3 -m venv /root/venv
+  quietly /root/venv/bin/pip install --no-index --find-links /test/wheels \
+    meshwright
+  local worker=(/root/venv/lib/python3*/site-packages/meshwright/_native/bin/meshwright-worker)
+  quietly "${worker[0]}" --help
+  MESHWRIGHT_CALM_SECONDS=0 quietly /root/venv/bin/meshwright plan \
+    /test/step.hlo --mesh 1x2 --store /root/profiles.db --output /root/plan.json
+  expect "no plan of the wheel" test -s /root/plan.json
 }
 
 expect_running() {
