@@ -127,6 +127,32 @@ class OverlaysTest(unittest.TestCase):
                 for container in pod_template(thing)["spec"]["containers"]:
                     self.assertIn("registry.of.yours/", container["image"])
 
+    def test_the_operators_pod_may_run_and_reaches_the_service(self):
+        page = FIRST_PAGE.read_text()
+        pod = yaml.safe_load(next(it for it in blocks.find_blocks(page)
+                                  if it.file == "operator.yaml").text)
+        for version in VERSIONS:
+            kubernetes_validate.validate(pod, version, strict=True)
+        objects = render("volume")
+        service = find(objects, "Service", "meshwright")
+        address = (f"{service['metadata']['name']}."
+                   f"{service['metadata']['namespace']}.svc:"
+                   f"{service['spec']['ports'][0]['port']}")
+        container = pod["spec"]["containers"][0]
+        self.assertIn({"name": "MESHWRIGHT_ADDRESS", "value": address},
+                      container["env"])
+        its = container_of(objects, "StatefulSet", "coordinator")
+        self.assertEqual(container["securityContext"], its["securityContext"])
+        # The policies let in namespaces with this label alone.
+        namespace = pod["metadata"]["namespace"]
+        self.assertIn(f"kubectl label namespace {namespace} "
+                      "meshwright/client=true", page)
+        secret = pod["spec"]["volumes"][0]["secret"]["secretName"]
+        self.assertIn(f"kubectl -n {namespace} create secret generic {secret} ",
+                      page)
+        # Drain, quarantine, verify, gc and backup ask for this role.
+        self.assertIn("--role admin > operator.token\n", page)
+
     def test_the_pod_that_restores_may_run_and_has_the_store(self):
         page = blocks.find_blocks(FIRST_PAGE.read_text())
         pod = yaml.safe_load(
