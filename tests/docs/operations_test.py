@@ -14,6 +14,16 @@ from blocks import find_blocks  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 RULES = (ROOT / "deploy" / "prometheus" / "alerts.yml").read_text()
+KUBERNETES = (ROOT / "docs" / "how-to" / "kubernetes.md").read_text()
+# What the page names beside its blocks, and where it is run.
+ELSEWHERE = {
+    "store migrate": "restore_test.py, which has a PostgreSQL",
+    "install": "packages_clean_root.py, which has the units",
+    "systemctl": "packages_clean_root.py",
+    "stop": "packages_clean_root.py, of systemctl",
+    "journalctl": "packages_clean_root.py, where it fails",
+    "kubectl": "nowhere: no cluster is here",
+}
 
 
 class OperationsTest(unittest.TestCase):
@@ -83,8 +93,60 @@ class OperationsTest(unittest.TestCase):
                 subprocess.run(["bash", "-c", line], cwd=folder, check=True)
                 self.assertEqual((folder / "service.db").read_text(), "backup")
 
+    def test_the_pod_puts_a_store_aside_and_no_earlier_one(self):
+        command = re.search(
+            r'exec store -- sh -c \\\n +"(mkdir .*)" &&$', KUBERNETES, re.M)[1]
+        with tempfile.TemporaryDirectory() as made:
+            state = pathlib.Path(made)
+
+            def put_aside(name: str) -> int:
+                return subprocess.run(
+                    ["sh", "-c", f"aside={name}; "
+                     + command.replace("/state", str(state))], check=False,
+                    stderr=subprocess.DEVNULL).returncode
+
+            for name in ("store.db", "store.db-wal"):
+                (state / name).write_text("first")
+            self.assertEqual(put_aside("damaged-1"), 0)
+            self.assertEqual(
+                sorted(it.name for it in (state / "damaged-1").iterdir()),
+                ["store.db", "store.db-wal"])
+            (state / "store.db").write_text("second")
+            self.assertNotEqual(put_aside("damaged-1"), 0)
+            self.assertEqual((state / "store.db").read_text(), "second")
+            # A try that was broken off, or a new volume.
+            (state / "store.db").unlink()
+            self.assertEqual(put_aside("damaged-2"), 0)
+
     def test_every_block_is_run(self):
         self.assertEqual([it.line for it in find_blocks(PAGE) if it.needs], [])
+
+    def test_every_command_between_the_blocks_is_run(self):
+        ran = [line.removeprefix("meshwright ")
+               for it in find_blocks(PAGE) for line in it.text.splitlines()
+               if line.startswith("meshwright ")]
+        groups = {it.split()[0] for it in ran} | {it.split()[0]
+                                                  for it in ELSEWHERE}
+        prose = re.sub(r"^```.*?^```$", "", PAGE, flags=re.M | re.S)
+        named = re.findall(r"`([^`]+)`", prose) + re.findall(
+            r"^    (\S.*)$", prose, re.M)
+        left = set()
+        for text in named:
+            command = text.removeprefix("meshwright ")
+            words = command.split()
+            if len(words) == 1:  # a verb of the block above
+                continue
+            with self.subTest(text):
+                self.assertIn(words[0], groups)
+                verb = re.match(r"[a-z]+( [a-z]+(?=\s|$))*", command)[0]
+                flags = re.findall(r"--[a-z-]+", command)
+                if not any(f"{it} ".startswith(f"{verb} ")
+                           and all(flag in it for flag in flags)
+                           for it in ran):
+                    left.add(next((it for it in ELSEWHERE
+                                   if f"{command} ".startswith(f"{it} ")),
+                                  text))
+        self.assertEqual(left, set(ELSEWHERE))
 
 
 if __name__ == "__main__":

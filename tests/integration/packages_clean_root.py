@@ -13,6 +13,7 @@ what happens inside. Exit status 77: this machine does not permit it.
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import tempfile
 TREE = pathlib.Path(__file__).resolve().parents[2]
 INSIDE = TREE / "tests" / "integration" / "packages_clean_root.sh"
 MODEL = TREE / "tests" / "golden" / "hlo" / "adam.hlo"
+BOOK = TREE / "docs" / "operations.md"
 OLD_VERSION = "0.0.9"
 
 UNIT = """
@@ -169,6 +171,9 @@ def main() -> None:
         make_wheel(test / "wheels", scratch)
         shutil.copy(INSIDE, test / "inside.sh")
         shutil.copy(MODEL, test / "step.hlo")
+        # How the book puts a backup in place of the store.
+        (test / "restore.sh").write_text(re.search(
+            r"^    (install .* backup\.db \S+)$", BOOK.read_text(), re.M)[1])
         for half in (install_without_systemd, boot):
             container = Container(base, scratch / half.__name__, {
                 "/test": test, "/var/cache/apt/archives": archives})

@@ -126,6 +126,16 @@ booted() {
   answer=$(plan) || fail "plan after the upgrade"
   expect "measured again: $answer" test "$(count profiled <<<"$answer")" -eq 0
 
+  say "restoring a backup, as the incident book says"
+  cd /root
+  quietly meshwright store backup --coordinator $address backup.db
+  systemctl stop meshwright-coordinator
+  rm /var/lib/meshwright/profiles.db*
+  quietly bash /test/restore.sh
+  systemctl start meshwright-coordinator
+  answer=$(plan) || fail "plan on the backup"
+  expect "measured again: $answer" test "$(count profiled <<<"$answer")" -eq 0
+
   say "stopping"
   systemctl stop "${daemons[@]}"
   for unit in "${daemons[@]}"; do
