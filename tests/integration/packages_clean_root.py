@@ -84,8 +84,8 @@ def make_wheel(folder: pathlib.Path, scratch: pathlib.Path) -> None:
     run("cmake", "--build", BUILD, "--target", "wheel")
     (wheel,) = (BUILD / "dist").glob("meshwright-*.whl")
     run("/usr/bin/python3", "-m", "venv", scratch / "venv")
-    run(scratch / "venv/bin/pip", "download", "--quiet", "--only-binary", ":all:",
-        "--dest", folder, wheel)
+    run(scratch / "venv/bin/pip", "download", "--quiet", "--only-binary",
+        ":all:", "--dest", folder, wheel)
 
 
 def make_packages(folder: pathlib.Path, *settings: str) -> None:
