@@ -1,7 +1,7 @@
 // The gang half of JobQueue: chunks that several workers run together.
 //
 // A gang is taken in one step, under the lock, from workers that are idle: it
-// waits for none while it has others. Its kind is held until there are enough
+// waits for none while it has others. Its host is held until there are enough
 // (match_index.h). So gangs do not wait for each other, and none waits for ever
 // behind small jobs.
 #include <algorithm>

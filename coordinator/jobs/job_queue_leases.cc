@@ -58,9 +58,8 @@ void JobQueue::Dispatch() {
     if (worker == workers_.end() || !index_.IsIdle(id)) continue;
     // A gang's members may be others than the one that was asked.
     while (index_.IsIdle(id) && index_.FindJob(id).has_value()) OfferTo(id);
-    // It is looked at again: nobody notes the end of a hold.
-    if (index_.IsIdle(id) && index_.IsHeld(id)) noted_workers_.insert(id);
   }
+  while (const auto worker = index_.FindReleased()) OfferTo(*worker);
   for (const JobId id : jobs) {
     for (Job* job = Find(id); job != nullptr && !job->waiting.empty();) {
       const auto worker = index_.FindWorker(id);

@@ -1,6 +1,5 @@
 #include "coordinator/jobs/match_index.h"
 
-#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -35,51 +34,78 @@ std::vector<std::string> NameKind(const WorkerDescription& worker) {
           has.platform_version,
           has.device_kind,
           DigestFingerprint(has.fingerprint),
-          worker.joins_gangs ? "of " + worker.host : ""};
+          worker.joins_gangs ? "joins gangs" : ""};
+}
+
+std::string NameHost(WorkerId id, const WorkerDescription& worker) {
+  return worker.joins_gangs ? worker.host : absl::StrCat(id.value);
 }
 
 }  // namespace
 
 void MatchIndex::AddWorker(WorkerId worker,
                            const WorkerDescription& description) {
-  const std::vector<std::string> name = NameKind(description);
-  const auto [found, is_new] = kinds_.try_emplace(name);
+  const auto [found, is_new] = kinds_.try_emplace(NameKind(description));
   Kind& kind = found->second;
   if (is_new) {
     kind.description = description;
     for (auto& [text, need] : needs_) Join(need, kind);
   }
-  ++kind.workers;
-  workers_[worker.value] = name;
+  const auto host = kind.hosts.try_emplace(NameHost(worker, description)).first;
+  ++host->second.count;
+  workers_[worker.value] = {found, host};
 }
 
 void MatchIndex::RemoveWorker(WorkerId worker) {
   const auto found = workers_.find(worker.value);
   if (found == workers_.end()) return;
-  const auto kind = kinds_.find(found->second);
-  kind->second.usable.erase(worker);
-  kind->second.idle.erase(worker);
-  if (--kind->second.workers == 0) {
-    for (const auto& [need, members] : kind->second.needs) {
-      need->kinds.erase(&kind->second);
-    }
-    kinds_.erase(kind);
-  }
+  const Place place = found->second;
   workers_.erase(found);
+  Kind& kind = place.kind->second;
+  Host& host = place.host->second;
+  TakeOut(kind, host);
+  host.workers.usable.erase(worker);
+  host.workers.idle.erase(worker);
+  PutIn(kind, host);
+  if (--host.count > 0) return;
+  kind.hosts.erase(place.host);
+  if (!kind.hosts.empty()) return;
+  for (const auto& [need, members] : kind.needs) need->kinds.erase(&kind);
+  kinds_.erase(place.kind);
 }
 
 void MatchIndex::SetWorker(WorkerId worker, bool is_usable, bool is_idle) {
   const auto found = workers_.find(worker.value);
   if (found == workers_.end()) return;
-  Kind& kind = kinds_.at(found->second);
+  Kind& kind = found->second.kind->second;
+  Host& host = found->second.host->second;
+  TakeOut(kind, host);
   for (const auto& [workers, is_in] :
-       {std::pair(&kind.usable, is_usable), std::pair(&kind.idle, is_idle)}) {
+       {std::pair(&host.workers.usable, is_usable),
+        std::pair(&host.workers.idle, is_idle)}) {
     if (is_in) {
       workers->insert(worker);
     } else {
       workers->erase(worker);
     }
   }
+  PutIn(kind, host);
+}
+
+void MatchIndex::TakeOut(Kind& kind, const Host& host) {
+  const auto found = kind.sizes.find(host.size());
+  if (found == kind.sizes.end()) return;
+  Workers& all = found->second;
+  for (const WorkerId worker : host.workers.usable) all.usable.erase(worker);
+  for (const WorkerId worker : host.workers.idle) all.idle.erase(worker);
+  if (all.usable.empty() && all.idle.empty()) kind.sizes.erase(found);
+}
+
+void MatchIndex::PutIn(Kind& kind, const Host& host) {
+  if (host.workers.usable.empty() && host.workers.idle.empty()) return;
+  Workers& all = kind.sizes[host.size()];
+  all.usable.insert(host.workers.usable.begin(), host.workers.usable.end());
+  all.idle.insert(host.workers.idle.begin(), host.workers.idle.end());
 }
 
 void MatchIndex::AddJob(JobId job, const v1::DeviceSpec& device,
@@ -114,6 +140,7 @@ void MatchIndex::RemoveJob(JobId job) {
 }
 
 void MatchIndex::Join(Need& need, Kind& kind) {
+  ++looked_at_;
   const int members = jobs::CountMembers(kind.description, need.device,
                                          need.exact(), need.may_share);
   if (members == 0) return;
@@ -159,17 +186,16 @@ void MatchIndex::SetPriority(JobId job, int priority) {
 bool MatchIndex::IsIdle(WorkerId worker) const {
   const auto found = workers_.find(worker.value);
   return found != workers_.end() &&
-         kinds_.at(found->second).idle.contains(worker);
+         found->second.host->second.workers.idle.contains(worker);
 }
 
-std::optional<MatchIndex::Turn> MatchIndex::FindTurn(const Kind& kind) const {
+std::optional<MatchIndex::Turn> MatchIndex::FindTurn(const Kind& kind,
+                                                     int usable) const {
   using Rank = std::tuple<int, absl::Duration, JobId, int>;
   std::optional<Rank> best;
   for (const auto& [need, members] : kind.needs) {
-    if (need->waiting.empty() ||
-        (members > 1 && std::ssize(kind.usable) < members)) {
-      continue;
-    }
+    ++looked_at_;
+    if (need->waiting.empty() || (members > 1 && usable < members)) continue;
     const auto& [priority, jobs] = *need->waiting.begin();
     for (const auto& [name_space, ids] : jobs) {
       const Rank rank(-priority, shares_->charged(name_space), *ids.begin(),
@@ -181,40 +207,52 @@ std::optional<MatchIndex::Turn> MatchIndex::FindTurn(const Kind& kind) const {
   return Turn{std::get<2>(*best), std::get<3>(*best)};
 }
 
-bool MatchIndex::LacksMembers(const Kind& kind, const Turn& turn) {
-  return turn.members > 1 && std::ssize(kind.idle) < turn.members;
+bool MatchIndex::LacksMembers(const Turn& turn, Size size) {
+  return turn.members > 1 && size.idle < turn.members;
 }
 
-bool MatchIndex::IsHeld(const Kind& kind) const {
+std::optional<MatchIndex::Turn> MatchIndex::FindTurnNow(const Kind& kind,
+                                                        Size size) const {
+  const auto turn = FindTurn(kind, size.usable);
+  if (!turn.has_value() || LacksMembers(*turn, size)) return std::nullopt;
+  return turn;
+}
+
+bool MatchIndex::IsHeld(const Kind& kind, Size size) const {
   if (kind.shared_needs == 0) return false;
-  const auto turn = FindTurn(kind);
-  return turn.has_value() && LacksMembers(kind, *turn);
-}
-
-bool MatchIndex::IsHeld(WorkerId worker) const {
-  const auto found = workers_.find(worker.value);
-  return found != workers_.end() && IsHeld(kinds_.at(found->second));
+  const auto turn = FindTurn(kind, size.usable);
+  return turn.has_value() && LacksMembers(*turn, size);
 }
 
 std::optional<JobId> MatchIndex::FindJob(WorkerId worker) const {
   const auto found = workers_.find(worker.value);
   if (found == workers_.end()) return std::nullopt;
-  const Kind& kind = kinds_.at(found->second);
-  const auto turn = FindTurn(kind);
-  if (!turn.has_value() || LacksMembers(kind, *turn)) return std::nullopt;
+  const Place& place = found->second;
+  const auto turn = FindTurnNow(place.kind->second, place.host->second.size());
+  if (!turn.has_value()) return std::nullopt;
   return turn->job;
+}
+
+std::optional<WorkerId> MatchIndex::FindReleased() const {
+  for (const auto& [name, kind] : kinds_) {
+    ++looked_at_;
+    if (kind.shared_needs == 0) continue;
+    for (const auto& [size, workers] : kind.sizes) {
+      if (!workers.idle.empty() && FindTurnNow(kind, size).has_value()) {
+        return *workers.idle.begin();
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 int MatchIndex::CountMembers(WorkerId worker, JobId job) const {
   const Need& need = needs_.at(jobs_.at(job.value).need);
-  const Kind& kind = kinds_.at(workers_.at(worker.value));
-  return std::find_if(need.kinds.begin(), need.kinds.end(),
-                      [&](const auto& it) { return it.first == &kind; })
-      ->second;
+  return need.kinds.at(&workers_.at(worker.value).kind->second);
 }
 
 const std::set<WorkerId>& MatchIndex::FindIdle(WorkerId worker) const {
-  return kinds_.at(workers_.at(worker.value)).idle;
+  return workers_.at(worker.value).host->second.workers.idle;
 }
 
 std::optional<WorkerId> MatchIndex::FindWorker(JobId job) const {
@@ -222,13 +260,16 @@ std::optional<WorkerId> MatchIndex::FindWorker(JobId job) const {
   if (found == jobs_.end()) return std::nullopt;
   std::optional<WorkerId> first;
   for (const auto& [kind, members] : needs_.at(found->second.need).kinds) {
-    if (kind->idle.empty() || std::ssize(kind->usable) < members ||
-        IsHeld(*kind)) {
-      continue;
-    }
-    // The same whatever the addresses of kinds are.
-    if (!first.has_value() || *kind->idle.begin() < *first) {
-      first = *kind->idle.begin();
+    for (const auto& [size, workers] : kind->sizes) {
+      ++looked_at_;
+      if (workers.idle.empty() || size.usable < members ||
+          IsHeld(*kind, size)) {
+        continue;
+      }
+      // The same whatever the addresses of kinds are.
+      if (!first.has_value() || *workers.idle.begin() < *first) {
+        first = *workers.idle.begin();
+      }
     }
   }
   return first;
@@ -238,7 +279,11 @@ bool MatchIndex::HasUsableWorker(JobId job) const {
   const auto found = jobs_.find(job.value);
   if (found == jobs_.end()) return false;
   for (const auto& [kind, members] : needs_.at(found->second.need).kinds) {
-    if (std::ssize(kind->usable) >= members) return true;
+    ++looked_at_;
+    // Sizes are in the order of how many are usable.
+    if (!kind->sizes.empty() && kind->sizes.rbegin()->first.usable >= members) {
+      return true;
+    }
   }
   return false;
 }
@@ -247,11 +292,16 @@ std::optional<WorkerId> MatchIndex::FindUsable(
     const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
   std::optional<WorkerId> first;
   for (const auto& [name, kind] : kinds_) {
+    ++looked_at_;
     const int members = jobs::CountMembers(kind.description, device, exactly,
                                            /*may_share=*/true);
-    if (members == 0 || std::ssize(kind.usable) < members) continue;
-    if (!first.has_value() || *kind.usable.begin() < *first) {
-      first = *kind.usable.begin();
+    if (members == 0) continue;
+    for (const auto& [size, workers] : kind.sizes) {
+      ++looked_at_;
+      if (size.usable < members) continue;
+      if (!first.has_value() || *workers.usable.begin() < *first) {
+        first = *workers.usable.begin();
+      }
     }
   }
   return first;

@@ -5,21 +5,25 @@
 // equal devices are of one *kind*. CanRun decides once for a pair of these.
 //
 //   need ◀── which kinds can run it ──▶ kind
-//    └ priority ─▶ namespace ─▶ jobs     └ workers: idle ones, usable ones
+//    └ priority ─▶ namespace ─▶ jobs     └ hosts ─▶ workers: idle ones,
+//                                                   usable ones
 //
 // Of the jobs that a worker can run it gets that of the highest priority. Equal
-// ones go by namespace, the one charged least first, then by age. So a decision
-// costs the number of needs, kinds and namespaces, whatever the number of jobs
-// and workers.
-// A job may need several workers of a kind at once, a gang (gangs/gang.h). If
-// it is its turn, its kind is *held*: idle workers get nothing until there are
-// enough. Otherwise small jobs would keep it waiting for ever. A kind that has
-// too few usable ones does not run it, and is not held. Workers that join gangs
-// are of one kind only if they are on one host.
+// ones go by namespace, the one charged least first, then by age.
+// A job may need several workers of a kind at once, a gang (gangs/gang.h), all
+// of one *host*. A worker that joins no gangs counts as a host of its own. If
+// it is a gang's turn, the host is *held*: its idle workers get nothing until
+// there are enough. Otherwise small jobs would keep the gang waiting for ever.
+// A host that has too few usable ones does not run it, and is not held.
+// The *size* of a host is how many of its workers are usable, and how many are
+// idle. Whose turn it is, and whether a host is held, is the same for all hosts
+// of a kind and a size. So a decision costs the number of needs, kinds, sizes
+// and namespaces, whatever the number of jobs, workers and hosts.
 // Threads: one at a time; the queue's lock guards it. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_MATCH_INDEX_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_MATCH_INDEX_H_
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -60,15 +64,16 @@ class MatchIndex {
   // False for an unknown worker.
   bool IsIdle(WorkerId worker) const;
   // The job whose turn it is with this worker; nullopt where none waits that it
-  // can run, or its kind is held.
+  // can run, or its host is held.
   std::optional<JobId> FindJob(WorkerId worker) const;
-  // Whether its kind is held; false for an unknown one.
-  bool IsHeld(WorkerId worker) const;
-  // How many workers of the kind run the job together, and those of the kind
+  // An idle worker that FindJob has a job for, of the kinds that run gangs:
+  // nobody says that a hold ends.
+  std::optional<WorkerId> FindReleased() const;
+  // How many workers of the host run the job together, and those of the host
   // that are idle. The worker and the job are known.
   int CountMembers(WorkerId worker, JobId job) const;
   const std::set<WorkerId>& FindIdle(WorkerId worker) const;
-  // An idle one, of a kind that is not held.
+  // An idle one, of a host that is not held.
   std::optional<WorkerId> FindWorker(JobId job) const;
   // A usable one, or enough of them.
   bool HasUsableWorker(JobId job) const;
@@ -77,6 +82,9 @@ class MatchIndex {
   // devices, null: any.
   std::optional<WorkerId> FindUsable(const v1::DeviceSpec& device,
                                      const DeviceDescription* exactly) const;
+
+  // What all calls so far have cost: pairs of a need and a kind, and sizes.
+  int64_t looked_at() const { return looked_at_; }
 
  private:
   struct Kind;
@@ -93,15 +101,38 @@ class MatchIndex {
       return exactly.has_value() ? &*exactly : nullptr;
     }
   };
+  struct Size {
+    int usable = 0;
+    int idle = 0;
+    auto operator<=>(const Size&) const = default;
+  };
+  struct Workers {
+    std::set<WorkerId> usable;
+    std::set<WorkerId> idle;
+  };
+  struct Host {
+    Workers workers;
+    int count = 0;  // with those that are not usable
+
+    Size size() const {
+      return {static_cast<int>(workers.usable.size()),
+              static_cast<int>(workers.idle.size())};
+    }
+  };
+  using Hosts = std::map<std::string, Host>;  // by name, or worker
   struct Kind {
     WorkerDescription description;  // of one of them
     std::map<Need*, int> needs;     // that it can run, and how many together
     int shared_needs = 0;           // of these, for several workers together
-    std::set<WorkerId> usable;
-    std::set<WorkerId> idle;
-    int workers = 0;
+    Hosts hosts;
+    std::map<Size, Workers> sizes;  // those of all hosts of a size
   };
   using Name = std::vector<std::string>;
+  using Kinds = std::map<Name, Kind>;  // by what they have
+  struct Place {
+    Kinds::iterator kind;
+    Hosts::iterator host;
+  };
   struct JobEntry {
     Name need;
     int priority = 0;
@@ -115,19 +146,26 @@ class MatchIndex {
   };
 
   // Joins the two where workers of the kind can run it.
-  static void Join(Need& need, Kind& kind);
-  // Whose turn it is with the kind.
-  std::optional<Turn> FindTurn(const Kind& kind) const;
-  static bool LacksMembers(const Kind& kind, const Turn& turn);
-  bool IsHeld(const Kind& kind) const;
+  void Join(Need& need, Kind& kind);
+  // Its workers among those of its size: to be taken out before it changes, and
+  // put in again.
+  static void TakeOut(Kind& kind, const Host& host);
+  static void PutIn(Kind& kind, const Host& host);
+  // Whose turn it is with hosts of the kind that have so many usable ones.
+  std::optional<Turn> FindTurn(const Kind& kind, int usable) const;
+  static bool LacksMembers(const Turn& turn, Size size);
+  // The turn, unless hosts of this size are held.
+  std::optional<Turn> FindTurnNow(const Kind& kind, Size size) const;
+  bool IsHeld(const Kind& kind, Size size) const;
   void Insert(JobId job, const JobEntry& entry);
   void Erase(JobId job, const JobEntry& entry);
 
   const FairShare* const shares_;
   std::map<Name, Need> needs_;  // by what they ask for
-  std::map<Name, Kind> kinds_;  // by what they have
+  Kinds kinds_;
   absl::flat_hash_map<int64_t, JobEntry> jobs_;
-  absl::flat_hash_map<int64_t, Name> workers_;  // their kind
+  absl::flat_hash_map<int64_t, Place> workers_;
+  mutable int64_t looked_at_ = 0;
 };
 
 }  // namespace meshwright::jobs

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <optional>
 #include <random>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -57,7 +62,7 @@ TEST(MatchIndexTest, PriorityThenShareThenAge) {
   EXPECT_EQ(index.FindJob(worker), charged);
 }
 
-TEST(MatchIndexTest, AKindIsHeldForAGangThatLacksAWorker) {
+TEST(MatchIndexTest, AHostIsHeldForAGangThatLacksAWorker) {
   FairShare shares;
   MatchIndex index(&shares);
   WorkerDescription member = MakeWorker(1, "");
@@ -74,8 +79,9 @@ TEST(MatchIndexTest, AKindIsHeldForAGangThatLacksAWorker) {
   index.SetWaiting(gang, true);
   EXPECT_EQ(index.FindJob(a), std::nullopt);
   EXPECT_EQ(index.FindWorker(small), std::nullopt);
-  EXPECT_TRUE(index.IsHeld(a));
+  EXPECT_EQ(index.FindReleased(), std::nullopt);
   index.SetWorker(b, true, true);
+  EXPECT_EQ(index.FindReleased(), a);
   EXPECT_EQ(index.FindJob(a), gang);
   EXPECT_EQ(index.CountMembers(a, gang), 2);
   EXPECT_EQ(index.FindIdle(a), (std::set<WorkerId>{a, b}));
@@ -83,6 +89,169 @@ TEST(MatchIndexTest, AKindIsHeldForAGangThatLacksAWorker) {
   index.RemoveWorker(b);
   EXPECT_FALSE(index.HasUsableWorker(gang));
   EXPECT_EQ(index.FindJob(a), small);
+}
+
+// What it costs to give jobs of four needs to workers of GPUs, one after
+// another, and to take the workers back.
+int64_t CountLooksWithHosts(int hosts) {
+  constexpr int kOfHost = 8;
+  FairShare shares;
+  MatchIndex index(&shares);
+  for (int i = 0; i < hosts * kOfHost; ++i) {
+    WorkerDescription worker = MakeWorker(1, "");
+    worker.joins_gangs = true;
+    worker.host = absl::StrCat("host ", i / kOfHost);
+    const WorkerId id{1 + i};
+    index.AddWorker(id, worker);
+    index.SetWorker(id, true, true);
+  }
+  const int64_t before = index.looked_at();
+  for (int i = 0; i < 100; ++i) {
+    const JobId job{1 + i};
+    index.AddJob(job, Wanted(1 << (i % 4)), nullptr, 0, "",
+                 /*may_share=*/true);
+    index.SetWaiting(job, true);
+    EXPECT_TRUE(index.HasUsableWorker(job));
+    EXPECT_TRUE(index.FindUsable(Wanted(kOfHost), nullptr).has_value());
+    const auto worker = index.FindWorker(job);
+    EXPECT_TRUE(worker.has_value());
+    if (!worker.has_value()) break;
+    EXPECT_EQ(index.FindJob(*worker), job);
+    index.SetWorker(*worker, true, false);
+    index.FindReleased();
+    index.SetWorker(*worker, true, true);
+    index.RemoveJob(job);
+  }
+  return index.looked_at() - before;
+}
+
+TEST(MatchIndexTest, ADecisionCostsTheSameWithTenAndAThousandHosts) {
+  EXPECT_EQ(CountLooksWithHosts(10), CountLooksWithHosts(1000));
+}
+
+// The rule of gangs, by looking at every worker of a host.
+TEST(MatchIndexTest, FindsTheGangsThatAScanFinds) {
+  struct Worker {
+    std::string host;
+    bool is_usable = false;
+    bool is_idle = false;
+  };
+  struct Job {
+    int members = 1;
+    int priority = 0;
+    bool is_waiting = false;
+  };
+  std::mt19937 random(5);
+  const auto pick = [&](int count) {
+    return static_cast<int>(random() % static_cast<unsigned>(count));
+  };
+  FairShare shares;
+  MatchIndex index(&shares);
+  std::map<WorkerId, Worker> workers;
+  std::map<JobId, Job> jobs;
+  const auto count = [&](const std::string& host, bool Worker::*is) {
+    return std::count_if(workers.begin(), workers.end(), [&](const auto& it) {
+      return it.second.host == host && it.second.*is;
+    });
+  };
+  // Null: nobody's.
+  const auto find_turn = [&](const std::string& host) {
+    const std::pair<const JobId, Job>* turn = nullptr;
+    for (const auto& it : jobs) {
+      const Job& job = it.second;
+      const bool has_enough =
+          job.members == 1 || count(host, &Worker::is_usable) >= job.members;
+      if (!job.is_waiting || !has_enough) continue;
+      if (turn == nullptr || job.priority > turn->second.priority) turn = &it;
+    }
+    return turn;
+  };
+  const auto is_held = [&](const std::string& host) {
+    const auto* const turn = find_turn(host);
+    return turn != nullptr && turn->second.members > 1 &&
+           count(host, &Worker::is_idle) < turn->second.members;
+  };
+  int held = 0;
+  for (int step = 0; step < 4000; ++step) {
+    const WorkerId worker_id{1 + pick(12)};
+    const JobId job_id{1 + pick(8)};
+    const auto worker = workers.find(worker_id);
+    const auto job = jobs.find(job_id);
+    switch (pick(4)) {
+      case 0:
+        if (worker == workers.end()) {
+          WorkerDescription description = MakeWorker(1, "");
+          description.joins_gangs = true;
+          description.host = absl::StrCat("host ", worker_id.value % 3);
+          index.AddWorker(worker_id, description);
+          workers[worker_id].host = description.host;
+        } else {
+          index.RemoveWorker(worker_id);
+          workers.erase(worker);
+        }
+        break;
+      case 1:
+        if (worker == workers.end()) break;
+        worker->second.is_usable = pick(4) > 0;
+        worker->second.is_idle = worker->second.is_usable && pick(2) == 0;
+        index.SetWorker(worker_id, worker->second.is_usable,
+                        worker->second.is_idle);
+        break;
+      case 2:
+        if (job == jobs.end()) {
+          Job& added = jobs[job_id];
+          added.members = 1 << pick(3);
+          added.priority = pick(2);
+          index.AddJob(job_id, Wanted(added.members), nullptr, added.priority,
+                       "", /*may_share=*/true);
+        } else {
+          index.RemoveJob(job_id);
+          jobs.erase(job);
+        }
+        break;
+      default:
+        if (job == jobs.end()) break;
+        job->second.is_waiting = !job->second.is_waiting;
+        index.SetWaiting(job_id, job->second.is_waiting);
+        break;
+    }
+    bool is_any_released = false;
+    for (const auto& [id, it] : workers) {
+      const auto* const turn = find_turn(it.host);
+      std::optional<JobId> expected;
+      if (is_held(it.host)) {
+        ++held;
+      } else if (turn != nullptr) {
+        expected = turn->first;
+        is_any_released = is_any_released || it.is_idle;
+      }
+      ASSERT_EQ(index.FindJob(id), expected) << step;
+    }
+    const auto released = index.FindReleased();
+    if (released.has_value()) {
+      ASSERT_TRUE(workers.at(*released).is_idle) << step;
+      ASSERT_TRUE(index.FindJob(*released).has_value()) << step;
+    } else {
+      const bool are_alone =
+          std::none_of(jobs.begin(), jobs.end(),
+                       [](const auto& it) { return it.second.members > 1; });
+      ASSERT_TRUE(!is_any_released || are_alone) << step;
+    }
+    for (const auto& [id, it] : jobs) {
+      std::optional<WorkerId> first;
+      bool is_usable = false;
+      for (const auto& [other_id, other] : workers) {
+        if (count(other.host, &Worker::is_usable) < it.members) continue;
+        is_usable = true;
+        if (!first.has_value() && other.is_idle && !is_held(other.host)) {
+          first = other_id;
+        }
+      }
+      ASSERT_EQ(index.FindWorker(id), first) << step;
+      ASSERT_EQ(index.HasUsableWorker(id), is_usable) << step;
+    }
+  }
+  EXPECT_GT(held, 100);
 }
 
 TEST(MatchIndexTest, IdleAndUsableAreDistinguished) {
