@@ -24,8 +24,6 @@ namespace meshwright::plans {
 namespace {
 
 constexpr int kMaxPriority = 100;
-// Why a plan waits for devices, until another reason is told.
-constexpr absl::Duration kReasonStands = absl::Seconds(10);
 
 // Of a plan that was put aside, between two runs; doubled up to the maximum.
 constexpr absl::Duration kFirstPause = absl::Seconds(1);
@@ -244,7 +242,7 @@ void PlanRunner::Follow() {
   base::MutexLock lock(&mutex_);
   leads_ = false;
   turns_.Clear();
-  waiting_.clear();
+  waiting_.Clear();
   put_aside_.clear();
   deadlines_.clear();
   woken_.clear();
@@ -431,7 +429,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::EndFromOutside(store::PlanId id,
   // this process. Later updates of the run are refused.
   ASSIGN_OR_RETURN(v1::PlanRecord ended, Append(id, std::move(end)));
   base::MutexLock lock(&mutex_);
-  waiting_.erase(id);
+  waiting_.Remove(id);
   put_aside_.erase(id);
   deadlines_.erase(id);
   turns_.Leave(id);
@@ -504,7 +502,7 @@ void PlanRunner::Tick() {
   }
   for (const store::PlanId id : overdue) EndOverdue(id);
   std::vector<store::PlanId> ready;
-  std::vector<std::pair<store::PlanId, std::string>> changed;
+  std::map<std::string, Needs> needs;
   {
     base::MutexLock lock(&mutex_);
     for (auto& [id, aside] : put_aside_) {
@@ -512,34 +510,27 @@ void PlanRunner::Tick() {
       ready.push_back(id);
       aside.next = absl::InfiniteFuture();  // until its run ends
     }
-    for (auto it = waiting_.begin(); it != waiting_.end();) {
-      auto& [id, waiting] = *it;
-      const Needs& needs = waiting.needs;
-      const absl::Status found =
-          dependencies_.queue
-              ->MatchWorker(needs.device, needs.exactly.has_value()
-                                              ? &*needs.exactly
-                                              : nullptr)
-              .status();
-      if (found.ok()) {
-        ready.push_back(id);
-        it = waiting_.erase(it);
-        continue;
-      }
-      if (!waiting.said.empty() && waiting.said != found.message() &&
-          now - waiting.told >= kReasonStands) {
-        changed.emplace_back(id, found.message());
-      }
-      ++it;
-    }
+    needs = waiting_.ListNeeds();
   }
-  for (const auto& [id, reason] : changed) {
+  // Nobody who takes the lock waits for this.
+  std::map<std::string, absl::Status> found;
+  for (const auto& [name, it] : needs) {
+    found[name] =
+        dependencies_.queue
+            ->MatchWorker(it.device,
+                          it.exactly.has_value() ? &*it.exactly : nullptr)
+            .status();
+  }
+  WaitingPlans::News news;
+  {
+    base::MutexLock lock(&mutex_);
+    news = waiting_.Take(found, now);
+  }
+  ready.insert(ready.end(), news.ready.begin(), news.ready.end());
+  for (const auto& [id, reason] : news.changed) {
     if (!Append(id, MakeUpdate(v1::WAITING, reason)).ok()) continue;
     base::MutexLock lock(&mutex_);
-    const auto waiting = waiting_.find(id);
-    if (waiting == waiting_.end()) continue;
-    waiting->second.said = reason;
-    waiting->second.told = now;
+    waiting_.Tell(id, reason, now);
   }
   for (const store::PlanId id : ready) Post(id);
   if (worker_rows_.IsDue()) SaveWorkers();
@@ -547,12 +538,8 @@ void PlanRunner::Tick() {
 
 absl::Duration PlanRunner::LongestWait() {
   const absl::Time now = dependencies_.steady->Now();
-  absl::Duration longest;
   base::MutexLock lock(&mutex_);
-  for (const auto& [id, waiting] : waiting_) {
-    longest = std::max(longest, now - waiting.since);
-  }
-  return longest;
+  return waiting_.FindLongest(now);
 }
 
 void PlanRunner::Post(store::PlanId id) {
@@ -662,7 +649,7 @@ void PlanRunner::PutAside(store::PlanId id, const absl::Status& why) {
   aside.next = dependencies_.steady->Now() + pause;
   aside.is_said = false;
   aside.reason = SayAway(why);
-  waiting_.erase(id);
+  waiting_.Remove(id);
 }
 
 absl::StatusOr<v1::Plan> PlanRunner::CallPlanFunction(
@@ -730,7 +717,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     if (is_stopping) {
       needs.reset();
     } else if (needs.has_value()) {
-      waiting_[id] = {.needs = *needs, .since = dependencies_.steady->Now()};
+      waiting_.Add(id, *needs, dependencies_.steady->Now());
     } else if (store::IsAway(plan.status())) {
       PutAside(id, plan.status());
       aside = put_aside_.at(id).reason;
@@ -756,11 +743,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     const std::string reason(plan.status().message());
     written = Append(id, MakeUpdate(v1::WAITING, reason)).status();
     base::MutexLock lock(&mutex_);
-    const auto waiting = waiting_.find(id);
-    if (waiting != waiting_.end() && written.ok()) {
-      waiting->second.said = reason;
-      waiting->second.told = dependencies_.steady->Now();
-    }
+    if (written.ok()) waiting_.Tell(id, reason, dependencies_.steady->Now());
   } else if (!aside.empty()) {
     written = Append(id, MakeUpdate(v1::WAITING, aside)).status();
   } else if (!absl::IsCancelled(plan.status())) {

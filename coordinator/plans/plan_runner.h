@@ -60,6 +60,7 @@
 #include "coordinator/plans/plan_function.h"
 #include "coordinator/plans/plan_measurer.h"
 #include "coordinator/plans/turns.h"
+#include "coordinator/plans/waiting_plans.h"
 #include "coordinator/plans/worker_rows.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
@@ -153,14 +154,6 @@ class PlanRunner {
  private:
   class Progress;
 
-  // For devices.
-  struct Waiting {
-    Needs needs;
-    absl::Time since;  // of the steady clock
-    std::string said;  // the reason that its last update has; none: on its way
-    absl::Time told;   // of the steady clock
-  };
-
   // A plan whose store failed in mid-plan.
   struct Aside {
     std::string reason;
@@ -227,7 +220,7 @@ class PlanRunner {
   std::set<store::PlanId> interrupted_ ABSL_GUARDED_BY(mutex_);
   Turns turns_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Running> running_ ABSL_GUARDED_BY(mutex_);
-  std::map<store::PlanId, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  WaitingPlans waiting_ ABSL_GUARDED_BY(mutex_);  // for devices
   std::map<store::PlanId, Aside> put_aside_ ABSL_GUARDED_BY(mutex_);
   // Of plans that were taken, of the steady clock; one that has ended goes when
   // its time is up.
