@@ -1,14 +1,18 @@
 // JobEvents: the mailbox between the queue and the one who submitted a job.
 //
 // Concept: the queue adds events and never waits; the submitter takes them out
-// one by one in the order they happened. The last event is always JobDone.
-// Threads: Add from any thread, Next from one.
+// in the order they happened, one by one or those that are there together. The
+// last event is always JobDone.
+// Threads: Add from any thread, Next and NextOnes from one.
 // Errors: none of its own; JobDone carries those of job_queue.h.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_JOB_EVENTS_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_JOB_EVENTS_H_
 
+#include <cstddef>
 #include <deque>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -41,6 +45,18 @@ class JobEvents {
     JobEvent event = std::move(events_.front());
     events_.pop_front();
     return event;
+  }
+
+  // Blocks until there is one; takes those that are there, up to `most`.
+  std::vector<JobEvent> NextOnes(size_t most) {
+    base::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &JobEvents::HasEvent));
+    std::vector<JobEvent> events;
+    while (!events_.empty() && events.size() < most) {
+      events.push_back(std::move(events_.front()));
+      events_.pop_front();
+    }
+    return events;
   }
 
  private:

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/jobs/testing/fake_worker.h"
 
@@ -367,6 +369,36 @@ TEST_F(JobQueueTest, WhoCannotKeepAResultEndsTheMeasuring) {
   EXPECT_EQ(status.message(), "full");
   EXPECT_EQ(taken, 1);
   EXPECT_EQ(queue_.Jobs()[0].state(), v1::JobSummary::DONE);
+}
+
+TEST_F(JobQueueTest, ResultsThatAreThereTogetherComeTogether) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  QueueMeasurer measurer(&queue_, {});
+  std::atomic<bool> has_started = false;
+  std::atomic<bool> are_there = false;
+  std::vector<size_t> taken;
+  absl::Status status;
+  std::thread measuring([&] {
+    status = measurer.MeasureTogether(
+        Programs(3).request,
+        [&](absl::Span<const v1::ProfileResult> results) {
+          taken.push_back(results.size());
+          return absl::OkStatus();
+        },
+        [&](const auto&) {
+          has_started = true;
+          while (!are_there) std::this_thread::yield();
+        });
+  });
+  while (queue_.Jobs().empty()) std::this_thread::yield();
+  a.Start("p0");
+  while (!has_started) std::this_thread::yield();
+  a.RunAll();
+  are_there = true;
+  measuring.join();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(taken, ElementsAre(3));
 }
 
 TEST_F(JobQueueTest, WhereNoneFitsFiveAreNamed) {

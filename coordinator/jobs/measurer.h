@@ -59,6 +59,20 @@ class Measurer {
                                const OnResult& on_result,
                                const OnStarted& on_started) = 0;
 
+  // The same for results that are there together; an error is of all of them.
+  using OnResults =
+      std::function<absl::Status(absl::Span<const v1::ProfileResult>)>;
+  virtual absl::Status MeasureTogether(const v1::RunnerRequest& request,
+                                       const OnResults& on_results,
+                                       const OnStarted& on_started) {
+    return Measure(
+        request,
+        [&](const v1::ProfileResult& result) {
+          return on_results({&result, 1});
+        },
+        on_started);
+  }
+
   // When the plan at hand was asked for; nothing where no plan is at hand, or
   // nobody knows.
   virtual std::optional<absl::Time> PlanBegan() const { return std::nullopt; }

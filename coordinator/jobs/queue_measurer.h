@@ -41,6 +41,10 @@ class QueueMeasurer : public Measurer {
   absl::Status Measure(const v1::RunnerRequest& request,
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
+  // Results that are there together come together.
+  absl::Status MeasureTogether(const v1::RunnerRequest& request,
+                               const OnResults& on_results,
+                               const OnStarted& on_started) override;
 
   std::stop_token StopToken() const override { return stop_; }
 
@@ -52,8 +56,9 @@ class QueueMeasurer : public Measurer {
                            const OnCompared& on_compared);
 
  private:
-  absl::Status Run(const v1::RunnerRequest& request, const OnResult& on_result,
-                   const OnStarted& on_started, const OnCompared& on_compared);
+  absl::Status Run(const v1::RunnerRequest& request,
+                   const OnResults& on_results, const OnStarted& on_started,
+                   const OnCompared& on_compared);
 
   JobQueue* const queue_;
   const std::stop_token stop_;

@@ -1,6 +1,7 @@
 #include "coordinator/planning/measuring.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -131,7 +132,7 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
   v1::RunnerRequest batch;
   *batch.mutable_device() = device_;
   *batch.mutable_options() = options_;
-  std::map<std::string, const v1::Program*> by_key;
+  ByKey by_key;
   for (const v1::Program* program : programs) {
     *batch.add_programs() = *program;
     by_key[program->key()] = program;
@@ -139,12 +140,16 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
   std::vector<std::string> keys;
   std::set<std::string> elsewhere;  // measured by another plan
   for (const auto& [key, program] : by_key) elsewhere.insert(key);
-  RETURN_IF_ERROR(dependencies_.measurer->Measure(
+  RETURN_IF_ERROR(dependencies_.measurer->MeasureTogether(
       batch,
-      [&](const v1::ProfileResult& result) {
-        RETURN_IF_ERROR(Take(*by_key.at(result.key()), result));
-        elsewhere.erase(result.key());
-        if (result.outcome() == v1::MEASURED) keys.push_back(result.key());
+      [&](absl::Span<const v1::ProfileResult> results) {
+        // First: where the store is away, the same results come again.
+        RETURN_IF_ERROR(Record(by_key, results));
+        for (const v1::ProfileResult& result : results) {
+          Take(*by_key.at(result.key()), result);
+          elsewhere.erase(result.key());
+          if (result.outcome() == v1::MEASURED) keys.push_back(result.key());
+        }
         return absl::OkStatus();
       },
       [&](const v1::RunnerEvent::Started& started) {
@@ -185,10 +190,8 @@ v1::ProfileResult Measuring::Read(v1::ProfileResult row) const {
   return row;
 }
 
-absl::Status Measuring::Take(const v1::Program& program,
-                             const v1::ProfileResult& result) {
-  // First: where the store is away, the same result comes again.
-  RETURN_IF_ERROR(Record(program, result));
+void Measuring::Take(const v1::Program& program,
+                     const v1::ProfileResult& result) {
   const bool again = results_.contains(result.key());
   if (!again) measured_now_.insert(result.key());
   if (result.outcome() == v1::MEASURED) {
@@ -210,28 +213,36 @@ absl::Status Measuring::Take(const v1::Program& program,
     results_[result.key()] = result;
   }
   Show("measure", profiled_ + failed_);
-  return absl::OkStatus();
 }
 
-absl::Status Measuring::Record(const v1::Program& program,
-                               const v1::ProfileResult& result) {
-  if (result.outcome() == v1::TRANSIENT) return absl::OkStatus();
-  store::Entry entry{.result = result,
-                     .origin = store::MakeOrigin(result, machine_),
-                     .program = program.hlo_module()};
-  entry.result.clear_log();
-  const bool is_late = result.outcome() == v1::TIMED_OUT;
-  const std::string reason = absl::StrCat(
-      program.label(), ": ", is_late ? "timed out, " : "", result.reason());
-  if (is_late) entry.crash = {.crashes = 1, .reason = reason, .log = ""};
-  if (result.outcome() == v1::CRASHED) {
-    // The runner gives up on a program that so many of its children died in.
-    entry.crash = {.crashes = store::kCrashesToQuarantine,
-                   .reason = reason,
-                   .log = result.log()};
+absl::Status Measuring::Record(const ByKey& programs,
+                               absl::Span<const v1::ProfileResult> results) {
+  std::vector<store::Entry> entries;
+  std::deque<std::string> reasons;  // that entries have views of
+  for (const v1::ProfileResult& result : results) {
+    if (result.outcome() == v1::TRANSIENT) continue;
+    const v1::Program& program = *programs.at(result.key());
+    store::Entry& entry = entries.emplace_back();
+    entry.result = result;
+    entry.result.clear_log();
+    entry.origin = store::MakeOrigin(result, machine_);
+    entry.program = program.hlo_module();
+    const bool is_late = result.outcome() == v1::TIMED_OUT;
+    reasons.push_back(absl::StrCat(
+        program.label(), ": ", is_late ? "timed out, " : "", result.reason()));
+    if (is_late) {
+      entry.crash = {.crashes = 1, .reason = reasons.back(), .log = ""};
+    }
+    if (result.outcome() == v1::CRASHED) {
+      // The runner gives up on a program that so many of its children died in.
+      entry.crash = {.crashes = store::kCrashesToQuarantine,
+                     .reason = reasons.back(),
+                     .log = result.log()};
+    }
   }
+  if (entries.empty()) return absl::OkStatus();
   base::Failpoint("row.uncommitted");
-  absl::Status recorded = dependencies_.store->Record({&entry, 1});
+  absl::Status recorded = dependencies_.store->Record(entries);
   base::Failpoint("row.committed");
   return recorded;
 }

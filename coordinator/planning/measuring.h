@@ -2,6 +2,7 @@
 //
 // Concept: rows that the store has are looked up; others are measured and
 // recorded the moment they arrive, so that an interrupted plan loses nothing.
+// Rows that arrive while others are recorded are the next commit.
 // Programs are measured once more if their rows come out noisy for no reason of
 // the machine (busy, throttled), or of a period that is slow beside others of
 // the same call (estimation/time_base.h). The summary that the store then makes
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/link.h"
 #include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/measurer.h"
@@ -101,16 +104,18 @@ class Measuring {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  using ByKey = std::map<std::string, const v1::Program*>;
+
   absl::Status RunBatch(const Programs& programs);
   // Of those measured so far, each once.
   Programs TakeDoubtful();
   // The plan's reading of a row of the store.
   v1::ProfileResult Read(v1::ProfileResult row) const;
-  // A result that the store does not take changes nothing.
-  absl::Status Take(const v1::Program& program,
-                    const v1::ProfileResult& result);
-  absl::Status Record(const v1::Program& program,
-                      const v1::ProfileResult& result);
+  void Take(const v1::Program& program, const v1::ProfileResult& result);
+  // Those that are there together, in one commit. Results that the store does
+  // not take change nothing.
+  absl::Status Record(const ByKey& programs,
+                      absl::Span<const v1::ProfileResult> results);
   void NoteFailure(const v1::Program& program, const v1::ProfileResult& row);
   void Show(const char* phase, int done);
 

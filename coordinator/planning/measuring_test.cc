@@ -152,6 +152,54 @@ TEST_F(MeasuringTest, AResultThatIsHandedInTwiceIsCountedOnce) {
               SizeIs(2));
 }
 
+// Hands all results in together.
+class GatheringMeasurer : public ScriptedMeasurer {
+ public:
+  using ScriptedMeasurer::ScriptedMeasurer;
+  absl::Status MeasureTogether(const v1::RunnerRequest& request,
+                               const OnResults& on_results,
+                               const OnStarted& on_started) override {
+    std::vector<v1::ProfileResult> results;
+    RETURN_IF_ERROR(Measure(
+        request,
+        [&](const v1::ProfileResult& result) {
+          results.push_back(result);
+          return absl::OkStatus();
+        },
+        on_started));
+    return on_results(results);
+  }
+};
+
+class CommitCounter : public store::FakeProfileStore {
+ public:
+  using FakeProfileStore::Record;
+  absl::Status Record(absl::Span<const store::Entry> entries) override {
+    commits.push_back(static_cast<int>(entries.size()));
+    return FakeProfileStore::Record(entries);
+  }
+
+  std::vector<int> commits;
+};
+
+TEST_F(MeasuringTest, ResultsThatComeTogetherAreOneCommit) {
+  CommitCounter counter;
+  GatheringMeasurer measurer([](const v1::Program& program, int) {
+    return program.label() == "a" ? Measured(100, v1::GOOD)
+                                  : Failed(v1::CRASHED);
+  });
+  Measuring measuring({&counter, &measurer}, {}, context_, quiet_);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_THAT(counter.commits, ElementsAre(2));
+  EXPECT_EQ(measuring.profiled(), 1);
+  EXPECT_EQ(measuring.failed(), 1);
+  const auto quarantine = *counter.ListQuarantine();
+  ASSERT_THAT(quarantine, SizeIs(1));
+  EXPECT_EQ(quarantine[0].key, programs_[1].key());
+  EXPECT_EQ(quarantine[0].reason, "b: because");
+  EXPECT_EQ(*counter.LookupProgram(programs_[0].key()), "a");
+}
+
 TEST_F(MeasuringTest, ThePlansRowsAreNotedWhereverTheyComeFrom) {
   ASSERT_TRUE(store_.Record(store::MakeMeasured("a"), {}).ok());
   ScriptedMeasurer measurer(

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "base/failpoint.h"
 #include "base/status_macros.h"
 #include "base/stop_wait.h"
@@ -142,12 +143,12 @@ absl::Status PlanMeasurer::CheckReady(const v1::RunnerRequest& claimed) {
   return absl::OkStatus();
 }
 
-absl::Status PlanMeasurer::HandOn(const v1::ProfileResult& result,
-                                  const OnResult& on_result) {
-  if (!on_result) return absl::OkStatus();
+absl::Status PlanMeasurer::HandOn(absl::Span<const v1::ProfileResult> results,
+                                  const OnResults& on_results) {
+  if (!on_results) return absl::OkStatus();
   for (absl::Duration pause = kFirstRowPause;;
        pause = std::min(2 * pause, kMaxRowPause)) {
-    absl::Status taken = on_result(result);
+    absl::Status taken = on_results(results);
     if (!store::IsAway(taken)) return taken;
     if (on_away_) on_away_(taken);
     if (!base::WaitFor(pause, stop_)) return taken;
@@ -156,16 +157,18 @@ absl::Status PlanMeasurer::HandOn(const v1::ProfileResult& result,
 
 absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
                                           std::set<std::string>& claims,
-                                          const OnResult& on_result,
+                                          const OnResults& on_results,
                                           const OnStarted& on_started) {
   jobs::QueueMeasurer measurer(queue_, stop_, pinned_, origin_, give_way_);
-  absl::Status measured = measurer.Measure(
+  absl::Status measured = measurer.MeasureTogether(
       request,
-      [&](const v1::ProfileResult& result) {
-        absl::Status taken = HandOn(result, on_result);
-        const bool has_row = taken.ok() && result.outcome() != v1::TRANSIENT;
-        if (claims.erase(result.key()) > 0) {
-          in_flight_->End(result.key(), has_row);
+      [&](absl::Span<const v1::ProfileResult> results) {
+        absl::Status taken = HandOn(results, on_results);
+        for (const v1::ProfileResult& result : results) {
+          const bool has_row = taken.ok() && result.outcome() != v1::TRANSIENT;
+          if (claims.erase(result.key()) > 0) {
+            in_flight_->End(result.key(), has_row);
+          }
         }
         return taken;
       },
@@ -182,6 +185,22 @@ absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
 absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
                                    const OnResult& on_result,
                                    const OnStarted& on_started) {
+  const OnResults each = [&](absl::Span<const v1::ProfileResult> results) {
+    for (const v1::ProfileResult& result : results) {
+      // Those before it are taken, and do not come again with it.
+      RETURN_IF_ERROR(
+          HandOn({&result, 1}, [&](absl::Span<const v1::ProfileResult> one) {
+            return on_result(one.front());
+          }));
+    }
+    return absl::OkStatus();
+  };
+  return MeasureTogether(request, on_result ? each : nullptr, on_started);
+}
+
+absl::Status PlanMeasurer::MeasureTogether(const v1::RunnerRequest& request,
+                                           const OnResults& on_results,
+                                           const OnStarted& on_started) {
   programs_ += request.programs_size();
   RETURN_IF_ERROR(store::CheckPrograms(record_, programs_));
   if (!pinned_.has_value()) RETURN_IF_ERROR(Pin(request.device()));
@@ -212,7 +231,7 @@ absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
     }
     absl::Status measured = CheckReady(mine);
     if (measured.ok() && !claims.empty()) {
-      measured = MeasureClaimed(mine, claims, on_result, on_started);
+      measured = MeasureClaimed(mine, claims, on_results, on_started);
     }
     for (const std::string& key : claims) {
       in_flight_->End(key, /*has_row=*/false);

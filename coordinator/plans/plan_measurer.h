@@ -14,9 +14,10 @@
 // is measured.
 // A run that shares turns (turns.h) takes a measuring turn before it measures.
 // Where none is free, or it is to give way, it is suspended without needs.
-// A result whose row the store does not take for now is handed to the run again
-// until the store takes it, or the run is stopped. So its worker keeps it until
-// then (JobQueue acknowledges nothing earlier).
+// Results that are there together are handed to the run together. Those whose
+// rows the store does not take for now are handed to it again until the store
+// takes them, or the run is stopped. So their worker keeps them until then
+// (JobQueue acknowledges nothing earlier).
 // Threads: one run, one thread; the stop tokens from any.
 // Errors: a suspension (jobs/suspension.h), kCancelled after a stop,
 // kUnavailable for more devices than the pinned machines have, those of the
@@ -32,6 +33,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "coordinator/jobs/in_flight.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/measurer.h"
@@ -69,6 +71,9 @@ class PlanMeasurer : public jobs::Measurer {
   absl::Status Measure(const v1::RunnerRequest& request,
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
+  absl::Status MeasureTogether(const v1::RunnerRequest& request,
+                               const OnResults& on_results,
+                               const OnStarted& on_started) override;
 
   // The plan, with its module and limit; a run that needs more programs ends
   // with kResourceExhausted.
@@ -116,13 +121,13 @@ class PlanMeasurer : public jobs::Measurer {
   // Whether what is claimed can be measured now.
   absl::Status CheckReady(const v1::RunnerRequest& claimed);
 
-  // Until the store takes it.
-  absl::Status HandOn(const v1::ProfileResult& result,
-                      const OnResult& on_result);
+  // Until the store takes them.
+  absl::Status HandOn(absl::Span<const v1::ProfileResult> results,
+                      const OnResults& on_results);
   // Ends the claims of programs that have a result, and takes them out.
   absl::Status MeasureClaimed(const v1::RunnerRequest& request,
                               std::set<std::string>& claims,
-                              const OnResult& on_result,
+                              const OnResults& on_results,
                               const OnStarted& on_started);
 
   jobs::JobQueue* const queue_;

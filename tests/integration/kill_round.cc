@@ -33,15 +33,15 @@ struct Point {
 };
 
 constexpr Point kCoordinatorPoints[] = {
-    {"epoch.begun", 1},       {"module.kept", 3},
-    {"plan.submitted", 3},    {"device.known", 3},
-    {"device.pinned", 3},     {"plan.updated", 25},
-    {"lease.given", 4},       {"result.received", 120},
-    {"row.uncommitted", 120}, {"row.committed", 120},
-    {"commit.open", 150},     {"commit.done", 150},
-    {"lease.ended", 4},       {"lease.resumed", 1},
-    {"lease.stored", 4},      {"lease.acknowledged", 4},
-    {"plan.made", 2},         {"plan.done", 2},
+    {"epoch.begun", 1},      {"module.kept", 3},
+    {"plan.submitted", 3},   {"device.known", 3},
+    {"device.pinned", 3},    {"plan.updated", 25},
+    {"lease.given", 4},      {"result.received", 120},
+    {"row.uncommitted", 40}, {"row.committed", 40},
+    {"commit.open", 80},     {"commit.done", 80},
+    {"lease.ended", 4},      {"lease.resumed", 1},
+    {"lease.stored", 4},     {"lease.acknowledged", 4},
+    {"plan.made", 2},        {"plan.done", 2},
 };
 constexpr Point kWorkerPoints[] = {
     {"worker.leased", 12},
