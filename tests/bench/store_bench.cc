@@ -1,12 +1,13 @@
 // The profile store: look-ups, bytes a row, recording, migration.
 //
-//   build/release/bin/store_bench [--rows N] [--old-rows N]
-//                                 [--postgres-rows N]
+//   build/release/bin/store_bench [--rows N] [--program-rows N]
+//                                 [--old-rows N] [--postgres-rows N]
 //
 // Rows are those of a transformer's programs (profiledb/store/testing/rows.h),
 // in a file under $TMPDIR that is removed at the end. Look-ups are of known
 // keys in random order, 200 a call as a plan asks, on one connection and
 // thread, after one pass over them; the migration's rows have 60 samples each.
+// Rows with programs are fewer: each has one of kProgramBytes.
 // PostgreSQL runs beside it on a unix socket, with its defaults: each commit
 // waits for the disk. Without the server installed, its part is left out.
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "base/file.h"
 #include "profiledb/postgres/postgres_profile_store.h"
 #include "profiledb/postgres/testing/postgres_server.h"
 #include "profiledb/schema/migrations.h"
@@ -32,6 +34,7 @@
 #include "profiledb/store/testing/rows.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/bench/figure.h"
+#include "tests/bench/made_up_program.h"
 
 namespace meshwright {
 namespace {
@@ -41,6 +44,7 @@ constexpr int kWriters = 64;
 
 struct Flags {
   int rows = 200'000;
+  int program_rows = 20'000;
   int old_rows = 1'000'000;
   int postgres_rows = 50'000;
 };
@@ -73,13 +77,19 @@ std::unique_ptr<sqlite::SqliteProfileStore> Open(const std::string& path) {
   return *std::move(store);
 }
 
-void Record(store::ProfileStore& store, int rows) {
+// `module`: what programs are pieces of; empty: rows have none.
+void Record(store::ProfileStore& store, int rows,
+            const std::string& module = "") {
   std::vector<std::thread> writers;
   for (int w = 0; w < kWriters; ++w) {
     writers.emplace_back([&, w] {
       for (int row = w; row < rows; row += kWriters) {
-        Require(store.Record(store::MakeWorkersRow(Name(row), row),
-                             store::MakeWorkersOrigin(row)));
+        store::Entry entry{.result = store::MakeWorkersRow(Name(row), row),
+                           .origin = store::MakeWorkersOrigin(row)};
+        const std::string program =
+            module.empty() ? "" : MakeUpProgram(module, row);
+        if (!module.empty()) entry.program = program;
+        Require(store.Record({&entry, 1}));
       }
     });
   }
@@ -165,6 +175,19 @@ void Run(const Flags& flags, const std::string& folder) {
       absl::StrFormat("bytes a row without its program, %d rows", flags.rows),
       "≤ 1,000",
       absl::StrFormat("%d", std::filesystem::file_size(path) / flags.rows));
+  const std::string with_programs = folder + "/with_programs.db";
+  const auto module = base::ReadFile(kProgramModule);
+  Require(module.status());
+  const Took whole =
+      Time([&] { Record(*Open(with_programs), flags.program_rows, *module); });
+  std::printf("rows recorded a second with programs, %d writers: %.0f\n",
+              kWriters, flags.program_rows / whole.wall);
+  PrintFigure(absl::StrFormat("bytes a row with its program of %d bytes, %d "
+                              "rows",
+                              kProgramBytes, flags.program_rows),
+              "≤ 15,000",
+              absl::StrFormat("%d", std::filesystem::file_size(with_programs) /
+                                        flags.program_rows));
   const Took look_up = LookUp(*Open(path), flags.rows);
   PrintFigure(absl::StrFormat("look-ups a second, one connection, %d rows: "
                               "wall (of CPU time)",
@@ -195,6 +218,9 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--rows") == 0)
       flags.rows = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--program-rows") == 0) {
+      flags.program_rows = std::atoi(argv[i + 1]);
+    }
     if (std::strcmp(argv[i], "--old-rows") == 0) {
       flags.old_rows = std::atoi(argv[i + 1]);
     }

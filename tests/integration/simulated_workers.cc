@@ -30,7 +30,10 @@ class SimulatedWorkers::Stream
     v1::WorkerMessage message;
     v1::WorkerHello& hello = *message.mutable_hello();
     hello.set_worker_id(absl::StrCat(options.name, number));
-    hello.set_host("here");
+    hello.set_host(options.hosts == 0
+                       ? "here"
+                       : absl::StrCat("host-", number % options.hosts));
+    hello.set_joins_gangs(options.hosts > 0);
     hello.set_platform("cpu");
     hello.set_platform_version("made up 1");
     hello.set_device_kind("made up");

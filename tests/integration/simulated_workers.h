@@ -32,7 +32,9 @@ class SimulatedWorkers {
   struct Options {
     std::string name = "worker-";
     int count = 1;
-    int devices = 8;    // of each
+    int devices = 8;  // of each
+    // Of so many hosts, and they join gangs; 0: one host, and they do not.
+    int hosts = 0;
     std::string token;  // of role work; empty: none
   };
   SimulatedWorkers(const std::string& address, const Options& options,
