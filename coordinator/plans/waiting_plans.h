@@ -1,7 +1,7 @@
 // WaitingPlans: the plans that wait for devices, and why.
 //
 // Concept: a plan waits until a worker has the devices that it needs. Many
-// plans wait for the same, so the different needs are listed, somebody finds
+// plans wait for the same. So the different needs are listed, somebody finds
 // out about each once, and all plans of a need are told.
 //
 //   ListNeeds ─▶ name, needs ─▶ (is there a worker?) ─▶ Take ─▶ those that are

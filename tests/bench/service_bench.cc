@@ -10,7 +10,7 @@
 // answer at once, so what is timed is the coordinator: queue, leases, commits.
 // They are of many hosts and join gangs, as those of GPUs do. Look-ups are
 // calls of Profiles.LookUp, of clients with a connection each, from the first
-// look-up to the resident size; they look up while results are recorded, too.
+// look-up to the resident size. They look up while results are recorded, too.
 // Plans are made up, 60 programs each, but for those that are replayed:
 // gpt2_4l, and the model FILE, with rows of a made-up machine. Rows of made-up
 // plans have programs of a real size; those that fill the store have none.
