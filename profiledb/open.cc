@@ -8,9 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "profiledb/postgres/postgres_database.h"
-#include "profiledb/postgres/postgres_plan_store.h"
 #include "profiledb/postgres/postgres_profile_store.h"
-#include "profiledb/sqlite/sqlite_plan_store.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 
 namespace meshwright::store {

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "profiledb/store/plan_store.h"
 #include "profiledb/tables/table_profile_store.h"
 
 namespace meshwright::postgres {
@@ -31,6 +32,10 @@ class PostgresProfileStore : public tables::TableProfileStore {
  private:
   using TableProfileStore::TableProfileStore;
 };
+
+// The PlanStore in the database of a profile store. Errors: see above.
+absl::StatusOr<std::unique_ptr<store::PlanStore>> OpenPostgresPlanStore(
+    const std::string& url);
 
 }  // namespace meshwright::postgres
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profiledb/sqlite/sqlite_plan_store.h"
+#include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/sqlite/testing/store_file.h"
 #include "profiledb/store/plan_pages.h"
 #include "profiledb/store/plan_updates.h"

@@ -13,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiledb/sqlite/sqlite_database.h"
-#include "profiledb/sqlite/sqlite_plan_store.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/sqlite/testing/power_cut_disk.h"
 #include "profiledb/sqlite/testing/store_file.h"

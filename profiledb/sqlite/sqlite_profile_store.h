@@ -14,7 +14,9 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "profiledb/store/plan_store.h"
 #include "profiledb/tables/table_profile_store.h"
 
 namespace meshwright::sqlite {
@@ -42,6 +44,10 @@ class SqliteProfileStore : public tables::TableProfileStore {
  private:
   using TableProfileStore::TableProfileStore;
 };
+
+// The PlanStore in the file of a profile store. Errors: see above.
+absl::StatusOr<std::unique_ptr<store::PlanStore>> OpenSqlitePlanStore(
+    const std::string& path);
 
 }  // namespace meshwright::sqlite
 

@@ -9,9 +9,8 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "profiledb/postgres/postgres_plan_store.h"
+#include "profiledb/postgres/postgres_profile_store.h"
 #include "profiledb/postgres/testing/postgres_server.h"
-#include "profiledb/sqlite/sqlite_plan_store.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/plan_updates.h"
