@@ -28,9 +28,8 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   coordinator.profiles = options.store;
   if (!options.metrics_address.empty()) {
     cluster->figures_ = std::make_unique<metrics::Figures>();
-    cluster->observed_ = std::make_unique<store::ObservedProfileStore>(
-        options.store, cluster->figures_.get());
-    coordinator.profiles = cluster->observed_.get();
+    cluster->store_ = options.store;
+    cluster->store_->Observe(cluster->figures_.get());
     coordinator.figures = cluster->figures_.get();
     coordinator.metrics_address = options.metrics_address;
   }
@@ -81,6 +80,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
 LocalCluster::~LocalCluster() {
   if (worker_ != nullptr) worker_->Stop();
   if (coordinator_ != nullptr) coordinator_->Stop();
+  if (store_ != nullptr) store_->Observe(nullptr);
 }
 
 }  // namespace meshwright::cli

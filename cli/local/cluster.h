@@ -22,7 +22,6 @@
 #include "coordinator/metrics/figures.h"
 #include "coordinator/security/audit_log.h"
 #include "coordinator/security/listening.h"
-#include "profiledb/store/observed_profile_store.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/job.pb.h"
@@ -65,7 +64,7 @@ class LocalCluster {
 
   std::unique_ptr<base::PrivateFolder> folder_;  // of the socket
   std::unique_ptr<metrics::Figures> figures_;
-  std::unique_ptr<store::ObservedProfileStore> observed_;
+  store::ProfileStore* store_ = nullptr;  // that the figures observe
   std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<worker::Worker> worker_;
 };

@@ -5,7 +5,7 @@
 // asked for when someone reads (state_families.h).
 //
 //   JobQueue ─ QueueObserver ──────────┐
-//   ObservedProfileStore ─ Lookup… ────┼─▶ Figures ─▶ Exporter ─▶ /metrics
+//   ProfileStore ─ LookupObserver ─────┼─▶ Figures ─▶ Exporter ─▶ /metrics
 //   gRPC server ─ RpcObserver ─────────┤
 //   Compare ─ PredictionObserver ──────┘
 //
@@ -23,7 +23,7 @@
 #include "coordinator/jobs/queue_observer.h"
 #include "coordinator/service/prediction_observer.h"
 #include "coordinator/service/rpc_observer.h"
-#include "profiledb/store/observed_profile_store.h"
+#include "profiledb/store/profile_store.h"
 
 namespace prometheus {
 class Registry;

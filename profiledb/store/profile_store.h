@@ -33,7 +33,9 @@
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PROFILE_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PROFILE_STORE_H_
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -198,12 +200,24 @@ struct Statistics {
 
 using Results = absl::flat_hash_map<std::string, v1::ProfileResult>;
 
+// Is told of every look-up, from any thread.
+class LookupObserver {
+ public:
+  virtual ~LookupObserver() = default;
+  // Keys with a row, and keys without.
+  virtual void AddLookups(int64_t hits, int64_t misses) = 0;
+};
+
 class ProfileStore {
  public:
   // Returns false to stop.
   using Visit = std::function<bool(const v1::ProfileResult&, const Origin&)>;
 
   virtual ~ProfileStore() = default;
+
+  // Who is told of look-ups; null: nobody. The observer lives until another is
+  // set and the calls that began before have ended.
+  void Observe(LookupObserver* observer) { observer_ = observer; }
 
   // The summaries of the rows there are, by key. Unknown keys are absent.
   virtual absl::StatusOr<Results> Lookup(absl::Span<const std::string> keys,
@@ -270,6 +284,18 @@ class ProfileStore {
       absl::Span<const UnusedProgram> programs) = 0;
   // Reads everything and sets aside what is damaged, programs too.
   virtual absl::StatusOr<std::vector<DamagedRow>> Verify() = 0;
+
+ protected:
+  // For Lookup: how many keys it was asked for, and how many have a row.
+  void NoteLookup(size_t keys, size_t hits) const {
+    LookupObserver* const observer = observer_;
+    if (observer == nullptr) return;
+    observer->AddLookups(static_cast<int64_t>(hits),
+                         static_cast<int64_t>(keys - hits));
+  }
+
+ private:
+  std::atomic<LookupObserver*> observer_ = nullptr;
 };
 
 }  // namespace meshwright::store

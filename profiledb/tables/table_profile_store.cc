@@ -332,6 +332,7 @@ absl::StatusOr<TableProfileStore::OwnedSides> TableProfileStore::OpenSides(
 absl::StatusOr<store::Results> TableProfileStore::Lookup(
     absl::Span<const std::string> keys, const store::LookupOptions& options) {
   Writer& writer = sides_->writer;
+  const size_t asked = keys.size();
   std::vector<std::string> sound;
   if (!std::all_of(keys.begin(), keys.end(), store::IsKey)) {
     std::copy_if(keys.begin(), keys.end(), std::back_inserter(sound),
@@ -354,6 +355,7 @@ absl::StatusOr<store::Results> TableProfileStore::Lookup(
     writer.FlushIfDue();
   }
   SetAside(pass.damaged);
+  NoteLookup(asked, pass.results.size());
   return std::move(pass.results);
 }
 

@@ -91,6 +91,39 @@ TEST_P(ProfileStoreConformance, FailuresAreLeftOutToBeTriedAgain) {
   EXPECT_FALSE(in_time->contains(MakeKey(absl::StrCat(v1::TIMED_OUT))));
 }
 
+class CountingObserver : public store::LookupObserver {
+ public:
+  void AddLookups(int64_t hits, int64_t misses) override {
+    hits_ += hits;
+    misses_ += misses;
+  }
+  int64_t hits() const { return hits_; }
+  int64_t misses() const { return misses_; }
+
+ private:
+  int64_t hits_ = 0;
+  int64_t misses_ = 0;
+};
+
+TEST_P(ProfileStoreConformance, AnObserverCountsTheKeysThatHaveARow) {
+  ASSERT_TRUE(store_->Record(Row("a", v1::MEASURED), {}).ok());
+  ASSERT_TRUE(store_->Record(Row("b", v1::CRASHED), {}).ok());
+  CountingObserver observer;
+  store_->Observe(&observer);
+  const std::string keys[] = {MakeKey("a"), MakeKey("b"), MakeKey("c"),
+                              "no key"};
+  EXPECT_EQ(store_->Lookup(keys)->size(), 2);
+  EXPECT_EQ(observer.hits(), 2);
+  EXPECT_EQ(observer.misses(), 2);
+  // A failure that is to be tried again is none.
+  EXPECT_EQ(store_->Lookup(keys, {.retry_failures = true})->size(), 1);
+  EXPECT_EQ(observer.hits(), 3);
+  EXPECT_EQ(observer.misses(), 5);
+  store_->Observe(nullptr);
+  EXPECT_EQ(store_->Lookup(keys)->size(), 2);
+  EXPECT_EQ(observer.hits(), 3);
+}
+
 TEST_P(ProfileStoreConformance, ARetryOfFailuresLeavesTheQuarantineAlone) {
   const std::string held = MakeKey("held");
   const std::string crashing = MakeKey("crashing");

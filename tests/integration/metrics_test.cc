@@ -19,7 +19,6 @@
 #include "coordinator/metrics/figures.h"
 #include "coordinator/metrics/testing/read_metrics.h"
 #include "profiledb/store/memory_plan_store.h"
-#include "profiledb/store/observed_profile_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
 #include "tests/integration/comes_true.h"
@@ -47,10 +46,11 @@ class MetricsTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(profiles_.Record(store::MakeMeasured(kKnown), {}).ok());
+    profiles_.Observe(&figures_);
     daemon::Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
     dependencies.listen_address = "127.0.0.1:0";
-    dependencies.profiles = &observed_;
+    dependencies.profiles = &profiles_;
     dependencies.figures = &figures_;
     dependencies.metrics_address = "127.0.0.1:0";
     dependencies.plan =
@@ -58,7 +58,7 @@ class MetricsTest : public testing::Test {
                const jobs::ProgressFunction&) -> absl::StatusOr<v1::Plan> {
       const std::string keys[] = {store::MakeKey(kKnown),
                                   store::MakeKey(kUnknown)};
-      const auto found = observed_.Lookup(keys);
+      const auto found = profiles_.Lookup(keys);
       if (!found.ok()) return found.status();
       return v1::Plan();
     };
@@ -114,7 +114,6 @@ class MetricsTest : public testing::Test {
   base::SystemClock clock_;
   metrics::Figures figures_;
   store::FakeProfileStore profiles_;
-  store::ObservedProfileStore observed_{&profiles_, &figures_};
   FakeBatches batches_;
   std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<worker::Worker> worker_;
@@ -166,7 +165,7 @@ TEST_F(MetricsTest, AWorkerThatIsToComeBackIsAway) {
   dependencies.clock = &clock_;
   dependencies.listen_address = "127.0.0.1:0";
   dependencies.plans = &plans;
-  dependencies.profiles = &observed_;
+  dependencies.profiles = &profiles_;
   dependencies.figures = &figures_;
   dependencies.metrics_address = "127.0.0.1:0";
   daemon::Coordinator next(std::move(dependencies));

@@ -33,6 +33,7 @@ absl::StatusOr<Results> FakeProfileStore::Lookup(
       }
     }
   }
+  NoteLookup(keys.size(), results.size());
   return results;
 }
 
