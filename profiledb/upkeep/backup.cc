@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/log/log.h"
 #include "base/private_folder.h"
 #include "base/status_macros.h"
 #include "profiledb/open.h"
@@ -28,9 +29,13 @@ absl::Status CopyToFile(const std::string& url, const std::string& file,
                                       file, {.max_bytes = options.max_bytes}));
   ASSIGN_OR_RETURN(const auto from_plans, OpenPlanStore(url));
   ASSIGN_OR_RETURN(const auto to_plans, OpenPlanStore(file));
-  return CopyWholeStore({from.get(), from_plans.get()},
-                        {to.get(), to_plans.get()})
-      .status();
+  ASSIGN_OR_RETURN(const v1::MigrateReport report,
+                   CopyWholeStore({from.get(), from_plans.get()},
+                                  {to.get(), to_plans.get()}));
+  for (const v1::LeftRow& row : report.left_rows()) {
+    base::LogWarning("backup: left out: ", row.reason());
+  }
+  return absl::OkStatus();
 }
 
 // With the files that SQLite keeps beside it.

@@ -3,8 +3,8 @@
 //
 // Concept: the copy is a store of SQLite that opens like any other. Of a file
 // it is the file of one moment (SQLite's backup). Of a database of PostgreSQL
-// it is what one transaction reads (CopyStore), and CopyStore brings it back.
-// It has its name when it is whole.
+// it is what CopyWholeStore reads, which also brings it back. The log names
+// what is left out of it. It has its name when it is whole.
 //
 // Threads: any; other processes go on. Errors: kNotFound for a store that is
 // not there, kAlreadyExists for a file that is there, kResourceExhausted: the

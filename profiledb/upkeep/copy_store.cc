@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/store/plan_pages.h"
+#include "profiledb/store/plan_updates.h"
 
 namespace meshwright::store {
 namespace {
@@ -32,8 +33,10 @@ void Leave(const std::string& what, const std::string& reason,
 // Collects what a scan reads and writes it a batch at a time.
 class Copier {
  public:
-  // `uses`: of programs that no row names.
-  Copier(ProfileStore& to, const std::vector<ProgramUse>& uses) : to_(to) {
+  // `uses`: of programs that no row names. `report` outlives it.
+  Copier(ProfileStore& to, const std::vector<ProgramUse>& uses,
+         v1::MigrateReport& report)
+      : to_(to), report_(report) {
     for (const ProgramUse& use : uses) days_[use.key] = use.last_used_day;
   }
 
@@ -74,7 +77,7 @@ class Copier {
     return {};
   }
 
-  absl::StatusOr<v1::MigrateReport> Finish() {
+  absl::Status Finish() {
     RETURN_IF_ERROR(WriteEntries());
     RETURN_IF_ERROR(WritePrograms());
     ASSIGN_OR_RETURN(const auto listed, to_.ListQuarantine());
@@ -87,7 +90,7 @@ class Copier {
           to_.Quarantine(entry.key, entry.crashes, entry.reason, entry.log)
               .status());
     }
-    return report_;
+    return {};
   }
 
  private:
@@ -111,8 +114,8 @@ class Copier {
   }
 
   ProfileStore& to_;
+  v1::MigrateReport& report_;
   absl::flat_hash_map<std::string, int64_t> days_;
-  v1::MigrateReport report_;
   std::vector<Entry> entries_;
   std::vector<std::pair<std::string, std::string>> programs_;
   size_t program_bytes_ = 0;
@@ -130,20 +133,55 @@ absl::StatusOr<std::vector<PlanId>> ListPlanIds(PlanStore& plans) {
   return ids;
 }
 
-absl::Status CopyPlan(PlanStore& from, PlanStore& to, PlanId id,
-                      v1::MigrateReport& report) {
-  ASSIGN_OR_RETURN(const v1::PlanRecord record, from.Get(id));
+struct WholePlan {
+  v1::PlanRecord record;
+  std::vector<v1::PlanUpdate> updates;
+};
+
+// kNotFound for one that was removed, kDataLoss for one that is damaged.
+absl::StatusOr<WholePlan> ReadPlan(PlanStore& plans, PlanId id) {
+  WholePlan plan;
+  ASSIGN_OR_RETURN(plan.record, plans.Get(id));
   // Those that came meanwhile belong to a later record.
   ASSIGN_OR_RETURN(
-      const std::vector<v1::PlanUpdate> updates,
-      from.ReadUpdates(id, 0, static_cast<int>(record.sequence())));
-  absl::Status restored = to.Restore(record, updates);
+      plan.updates,
+      plans.ReadUpdates(id, 0, static_cast<int>(plan.record.sequence())));
+  const absl::Status whole = CheckWhole(plan.record, plan.updates);
+  if (!whole.ok()) return absl::DataLossError(whole.message());
+  return plan;
+}
+
+absl::Status CopyPlan(PlanStore& from, PlanStore& to, PlanId id,
+                      v1::MigrateReport& report) {
+  const absl::StatusOr<WholePlan> plan = ReadPlan(from, id);
+  if (absl::IsNotFound(plan.status())) return {};
+  if (absl::IsDataLoss(plan.status())) {
+    Leave(FormatPlanId(id), std::string(plan.status().message()), report);
+    return {};
+  }
+  RETURN_IF_ERROR(plan.status());
+  const absl::Status restored = to.Restore(plan->record, plan->updates);
   if (absl::IsAlreadyExists(restored)) {
-    Leave(record.id(), std::string(restored.message()), report);
+    Leave(plan->record.id(), std::string(restored.message()), report);
     return {};
   }
   report.set_plans(report.plans() + 1);
   return restored;
+}
+
+absl::Status CopyRows(ProfileStore& from, ProfileStore& to,
+                      v1::MigrateReport& report) {
+  ASSIGN_OR_RETURN(
+      const std::vector<ProgramUse> uses,
+      from.ListUnusedPrograms(std::numeric_limits<int64_t>::max()));
+  Copier copier(to, uses, report);
+  RETURN_IF_ERROR(from.ForEachWhole(
+      {.row = [&](const WholeRow& row) { return copier.Add(row); },
+       .program = [&](const std::string& key,
+                      std::string_view hlo) { return copier.Add(key, hlo); },
+       .quarantined =
+           [&](const QuarantineEntry& entry) { return copier.Add(entry); }}));
+  return copier.Finish();
 }
 
 absl::Status CopyAudit(PlanStore& from, PlanStore& to) {
@@ -161,11 +199,12 @@ absl::Status CopyAudit(PlanStore& from, PlanStore& to) {
 absl::StatusOr<v1::MigrateReport> CopyWholeStore(const StoreHalves& from,
                                                  const StoreHalves& to) {
   ASSIGN_OR_RETURN(const std::vector<PlanId> ids, ListPlanIds(*from.plans));
-  ASSIGN_OR_RETURN(v1::MigrateReport report,
-                   CopyStore(*from.profiles, *to.profiles));
+  v1::MigrateReport report;
+  // Before the rows: a plan then has all that it states.
   for (const PlanId id : ids) {
     RETURN_IF_ERROR(CopyPlan(*from.plans, *to.plans, id, report));
   }
+  RETURN_IF_ERROR(CopyRows(*from.profiles, *to.profiles, report));
   ASSIGN_OR_RETURN(const auto devices, from.plans->ListDevices());
   for (const v1::DeviceRecord& device : devices) {
     RETURN_IF_ERROR(to.plans->RememberDevice(device));
@@ -180,17 +219,9 @@ absl::StatusOr<v1::MigrateReport> CopyWholeStore(const StoreHalves& from,
 
 absl::StatusOr<v1::MigrateReport> CopyStore(ProfileStore& from,
                                             ProfileStore& to) {
-  ASSIGN_OR_RETURN(
-      const std::vector<ProgramUse> uses,
-      from.ListUnusedPrograms(std::numeric_limits<int64_t>::max()));
-  Copier copier(to, uses);
-  RETURN_IF_ERROR(from.ForEachWhole(
-      {.row = [&](const WholeRow& row) { return copier.Add(row); },
-       .program = [&](const std::string& key,
-                      std::string_view hlo) { return copier.Add(key, hlo); },
-       .quarantined =
-           [&](const QuarantineEntry& entry) { return copier.Add(entry); }}));
-  return copier.Finish();
+  v1::MigrateReport report;
+  RETURN_IF_ERROR(CopyRows(from, to, report));
+  return report;
 }
 
 }  // namespace meshwright::store

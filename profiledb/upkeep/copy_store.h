@@ -6,9 +6,11 @@
 // copying again after a failure goes on where it ended. Left are rows that no
 // store takes any more (pruned, absurd) and the marks of damaged rows.
 //   Plans are copied with their updates, under their ids: those that there are
-// when the copy begins, so that their modules come with it. Left are plans
-// whose id or request id another plan of the other store has. Devices, orders
-// and the audit log come, too; workers belong to the coordinator that leads.
+// when the copy begins. They are copied before the rows, so that all rows that
+// they state come with them, and their modules. A plan that is removed
+// meanwhile does not come. Left are damaged plans, and those whose id or
+// request id another plan of the other store has. Devices, orders and the audit
+// log come, too; workers belong to the coordinator that leads.
 //
 // Threads: any. Errors: those of the stores.
 #ifndef MESHWRIGHT_PROFILEDB_UPKEEP_COPY_STORE_H_

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "absl/strings/str_cat.h"
 #include "profiledb/open.h"
 #include "profiledb/postgres/testing/postgres_server.h"
@@ -174,6 +176,74 @@ TEST(CopyStoreTest, APlanThatHasAnothersIdIsLeftAndNamed) {
             "the other store has another plan-1");
   EXPECT_EQ(to_plans.Get(PlanId{1})->owner(), "eve");
   EXPECT_EQ(to_plans.Get(PlanId{2})->state(), v1::MEASURING);
+}
+
+// Of three plans the second is gone when it is read, and the third damaged.
+class HoledPlans : public MemoryPlanStore {
+ public:
+  absl::StatusOr<v1::PlanRecord> Get(PlanId id) override {
+    if (id == PlanId{2}) return absl::NotFoundError("there is no plan-2");
+    return MemoryPlanStore::Get(id);
+  }
+  absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(PlanId id,
+                                                          int64_t after,
+                                                          int limit) override {
+    if (id == PlanId{3}) return absl::DataLossError("plan-3 is damaged");
+    if (id == PlanId{4}) return std::vector<v1::PlanUpdate>();
+    return MemoryPlanStore::ReadUpdates(id, after, limit);
+  }
+};
+
+TEST(CopyStoreTest, APlanThatIsGoneOrDamagedEndsNoCopy) {
+  FakeProfileStore from, to;
+  HoledPlans from_plans;
+  MemoryPlanStore to_plans;
+  Fill(from);
+  for (const char* const owner : {"ann", "bob", "cid", "dan", "eve"}) {
+    ASSERT_TRUE(from_plans.Add(MakePlanRecord(owner)).ok());
+  }
+  const auto report = CopyWholeStore({&from, &from_plans}, {&to, &to_plans});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->plans(), 2);
+  EXPECT_EQ(report->measurements(), 1200);
+  ASSERT_EQ(report->left(), 2);
+  EXPECT_EQ(report->left_rows(0).key(), "plan-3");
+  EXPECT_EQ(report->left_rows(0).reason(), "plan-3 is damaged");
+  EXPECT_EQ(report->left_rows(1).key(), "plan-4");
+  const std::vector<v1::PlanRecord> copied = *to_plans.List({});
+  ASSERT_EQ(copied.size(), 2);
+  EXPECT_EQ(copied[0].owner(), "eve");
+  EXPECT_EQ(copied[1].owner(), "ann");
+}
+
+// Calls a function before its rows are read.
+class AwaitedRows : public FakeProfileStore {
+ public:
+  absl::Status ForEachWhole(const Scan& scan) override {
+    if (meanwhile) meanwhile();
+    return FakeProfileStore::ForEachWhole(scan);
+  }
+  std::function<void()> meanwhile;
+};
+
+// The copy of a plan that is done would lack the rows of its last minutes.
+TEST(CopyStoreTest, APlanThatEndsMeanwhileIsCopiedAsItWas) {
+  AwaitedRows from;
+  FakeProfileStore to;
+  MemoryPlanStore from_plans, to_plans;
+  const Epoch epoch = *from_plans.BeginEpoch("a");
+  ASSERT_TRUE(from_plans.Add(MakePlanRecord("ann")).ok());
+  from.meanwhile = [&] {
+    v1::PlanUpdate done;
+    done.set_state(v1::DONE);
+    done.mutable_plan()->set_gap(0.25);
+    EXPECT_TRUE(from_plans.Append(epoch, PlanId{1}, done).ok());
+    EXPECT_TRUE(from.Record(MakeWorkersRow("late", 1), {}).ok());
+  };
+  const auto report = CopyWholeStore({&from, &from_plans}, {&to, &to_plans});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(to_plans.Get(PlanId{1})->state(), v1::QUEUED);
+  EXPECT_EQ(report->rows(), 1);
 }
 
 TEST(CopyStoreTest, ThroughSqliteAndPostgresAndBack) {
