@@ -71,11 +71,32 @@ absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs,
     if (row.outcome() == v1::PRUNED) continue;
     if (row.outcome() != v1::MEASURED) NoteFailure(program, row);
     results_[program.key()] = Read(std::move(row));
+    GoOnWith(program);
     known.push_back(program.key());
     ++cached_;
   }
   dependencies_.measurer->NoteRows(known);
   return absl::OkStatus();
+}
+
+bool Measuring::IsOfThisPlan(const v1::ProfileResult& row) const {
+  const auto began = dependencies_.measurer->PlanBegan();
+  return began.has_value() && row.outcome() == v1::MEASURED &&
+         absl::FromUnixNanos(row.measurement().recorded_unix_ns()) >= *began;
+}
+
+void Measuring::GoOnWith(const v1::Program& program) {
+  const v1::ProfileResult& row = results_.at(program.key());
+  if (!IsOfThisPlan(row)) return;
+  NoteAnchor(row.measurement());
+  if (row.measurement().undisturbed() <= 1) once_.push_back(&program);
+}
+
+void Measuring::NoteAnchor(const v1::Measurement& measurement) {
+  const auto anchor = estimation::FindAnchorTime(measurement);
+  if (!fastest_.has_value() || (anchor.has_value() && *anchor < *fastest_)) {
+    fastest_ = anchor;
+  }
 }
 
 absl::Status Measuring::Measure(const Programs& programs) {
@@ -114,7 +135,8 @@ absl::Status Measuring::Heal(const std::vector<v1::Program>& programs) {
   const estimation::TimeBase fastest = estimation::FindFastestAnchor(results_);
   for (const v1::Program& program : programs) {
     const auto row = results_.find(program.key());
-    if (row == results_.end() || !IsWorthMeasuring(row->second, fastest)) {
+    if (row == results_.end() || !IsWorthMeasuring(row->second, fastest) ||
+        IsOfThisPlan(row->second)) {
       continue;
     }
     if (keys.insert(program.key()).second) noisy.push_back(&program);
@@ -195,10 +217,7 @@ void Measuring::Take(const v1::Program& program,
   const bool again = results_.contains(result.key());
   if (!again) measured_now_.insert(result.key());
   if (result.outcome() == v1::MEASURED) {
-    const auto anchor = estimation::FindAnchorTime(result.measurement());
-    if (!fastest_.has_value() || (anchor.has_value() && *anchor < *fastest_)) {
-      fastest_ = anchor;
-    }
+    NoteAnchor(result.measurement());
     (again ? remeasured_ : profiled_) += 1;
     compile_ns_ += result.measurement().compile_ns();
     const double seconds =

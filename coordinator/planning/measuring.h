@@ -76,15 +76,18 @@ class Measuring {
 
   // Takes the rows there are, but for those of programs that timed out, or with
   // `retry_failures` failed; Measure runs these once more. Rows of programs in
-  // quarantine are always taken.
+  // quarantine are always taken. Rows of this plan, of a run that was ended,
+  // count as measured by this one. The programs outlive this.
   absl::Status Lookup(const std::vector<v1::Program>& programs,
                       bool retry_failures = false);
 
-  // Measures the programs that have no row yet; they outlive this.
+  // Measures the programs that have no row yet; they outlive this. Then once
+  // more those whose rows came out noisy, also in a run that was ended.
   absl::Status Measure(const Programs& programs);
 
   // Measures those again whose rows are noisy and worth it, so that what the
-  // store got in a bad moment does not decide what is measured.
+  // store got in a bad moment does not decide what is measured. Not those of
+  // this plan, which a run that was not ended does not heal either.
   absl::Status Heal(const std::vector<v1::Program>& programs);
 
   // Measures programs again, each named once, whatever is known of them.
@@ -106,6 +109,11 @@ class Measuring {
  private:
   using ByKey = std::map<std::string, const v1::Program*>;
 
+  // Whether the row was measured since the plan was asked for.
+  bool IsOfThisPlan(const v1::ProfileResult& row) const;
+  // As if this run had measured its row, where that is of this plan.
+  void GoOnWith(const v1::Program& program);
+  void NoteAnchor(const v1::Measurement& measurement);
   absl::Status RunBatch(const Programs& programs);
   // Of those measured so far, each once.
   Programs TakeDoubtful();
@@ -129,7 +137,7 @@ class Measuring {
   store::Results results_;
   std::set<std::string> measured_now_;
   Programs once_;                 // measured once so far
-  estimation::TimeBase fastest_;  // anchor of those measured now
+  estimation::TimeBase fastest_;  // anchor of those of this plan
   std::vector<std::string> notes_;
   int cached_ = 0;
   int asked_ = 0;  // programs handed to the measurer

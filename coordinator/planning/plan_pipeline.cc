@@ -71,6 +71,8 @@ absl::StatusOr<selection::Decision> MeasureSelected(
     std::optional<int64_t> memory_limit,
     const std::optional<selection::Selection>& selection,
     Measuring& measuring) {
+  // What a run that was ended measured once and would have measured again.
+  if (!request.no_wait()) RETURN_IF_ERROR(measuring.Measure({}));
   std::optional<selection::MeasurementOrder>
       order;  // made only where it is needed
   const auto measure = [&](std::vector<const v1::Program*> wanted) {

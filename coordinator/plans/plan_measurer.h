@@ -91,6 +91,7 @@ class PlanMeasurer : public jobs::Measurer {
   void TellAway(OnAway on_away) { on_away_ = std::move(on_away); }
 
   std::optional<absl::Time> PlanBegan() const override {
+    if (record_.submitted_unix_ns() == 0) return std::nullopt;  // no record
     return absl::FromUnixNanos(record_.submitted_unix_ns());
   }
 
