@@ -5,7 +5,9 @@
 #   tests/bench/kills.sh KILLS FIRST_SEED [AT_A_TIME]
 #
 # A round mostly waits, so some run at a time. The first fault ends the run and
-# names its seed.
+# names its seed. Nothing else is asked of a plan that lost a program when its
+# workers died three times: no more than a tenth may. A thousand kills meet each
+# failpoint.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 export MESHWRIGHT_BUILD_DIR=$PWD/build/release
@@ -29,16 +31,29 @@ seq "$first" $((first + kills / 50 - 1)) |
 awk -v seed="$first" '
   / kills, seed / {
     kills += $1; plans += $5
+    match($0, /[0-9]+ that lost/); lost += substr($0, RSTART)
     match($0, /[0-9]+ updates/); updates += substr($0, RSTART)
     match($0, /[0-9]+ rows committed/); rows += substr($0, RSTART)
     match($0, /[0-9]+ runners/); runners += substr($0, RSTART)
   }
   / at (coordinator|worker|[a-z_]+)[.]/ { points[$3] += $1 }
   END {
-    for (point in points) printf "%7d at %s\n", points[point], point
+    for (point in points) {
+      printf "%7d at %s\n", points[point], point
+      if (points[point] > 0 || kills < 1000) continue
+      printf "kills.sh: no kill at %s\n", point >"/dev/stderr"
+      status = 1
+    }
     printf "%d kills, %d updates read\n", kills, updates
     printf "figure\tkill -9 of coordinators and workers at failpoints, seeds "
     printf "from %d: kills, and runners killed beside them; plans, rows that ", seed
     printf "lost or doubled something\t10,000; 0 of all\t"
     printf "%d, %d; 0 of %d, 0 of %d\n", kills, runners, plans, rows
+    printf "figure\tof these plans, those that lost a program with its workers"
+    printf "\t<= 10 %%\t%d of %d\n", lost, plans
+    if (lost > plans / 10) {
+      printf "kills.sh: %d of %d plans lost a program\n", lost, plans >"/dev/stderr"
+      status = 1
+    }
+    exit status
   }' "$log"

@@ -352,6 +352,8 @@ void KillRound::AwaitKill(Tally& tally) {
 
 void KillRound::Run(int kills, Tally& tally) {
   Models();  // before anything waits
+  for (const Point& point : kCoordinatorPoints) tally.kills[point.name];
+  for (const Point& point : kWorkerPoints) tally.kills[point.name];
   StartCoordinator(NextCoordinatorFailpoint());
   for (Worker& worker : workers_) StartWorker(worker, NextWorkerFailpoint());
   std::vector<std::unique_ptr<Client>> clients;

@@ -38,7 +38,7 @@ namespace meshwright::integration {
 class KillRound {
  public:
   struct Tally {
-    std::map<std::string, int> kills;  // by failpoint
+    std::map<std::string, int> kills;  // by failpoint, each of them
     int64_t runner_kills = 0;          // beside these
     int64_t plans = 0;
     int64_t cancelled = 0;
