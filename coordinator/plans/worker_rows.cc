@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "profiledb/store/text.h"
 
@@ -23,18 +24,19 @@ store::WorkerRow MakeRow(const v1::WorkerSummary& worker, absl::Time now) {
   return row;
 }
 
-v1::WorkerSummary MakeSummary(const store::WorkerRow& row, absl::Time now) {
+v1::WorkerSummary MakeSummary(const store::WorkerRow& row, absl::Time now,
+                              v1::WorkerSummary::State state,
+                              const std::string& reason) {
   v1::WorkerSummary worker;
   worker.set_id(row.worker);
   worker.set_host(row.host);
   worker.set_platform(row.platform);
   worker.set_device_kind(row.device_kind);
   worker.set_device_count(row.device_count);
-  worker.set_state(v1::WorkerSummary::AWAY);
+  worker.set_state(state);
   worker.set_seen_seconds_ago(
       std::max(0.0, absl::ToDoubleSeconds(now - row.seen)));
-  worker.set_reason(
-      "has not come back since this coordinator began to run the plans");
+  worker.set_reason(reason);
   return worker;
 }
 
@@ -130,9 +132,30 @@ std::vector<v1::WorkerSummary> WorkerRows::AddMissing(
   for (const v1::WorkerSummary& worker : attached) there.insert(worker.id());
   base::MutexLock lock(&mutex_);
   for (const auto& [name, row] : missing_) {
-    if (!there.contains(name)) attached.push_back(MakeSummary(row, now));
+    if (there.contains(name)) continue;
+    attached.push_back(MakeSummary(
+        row, now, v1::WorkerSummary::AWAY,
+        "has not come back since this coordinator began to run the plans"));
   }
   return attached;
+}
+
+absl::StatusOr<std::vector<v1::WorkerSummary>> ReadWorkers(
+    store::PlanStore& plans, absl::Time now, const std::string& leader) {
+  ASSIGN_OR_RETURN(const std::vector<store::WorkerRow> rows,
+                   plans.ListWorkers());
+  const std::string reason =
+      leader.empty()
+          ? "no coordinator leads now, which alone knows its state"
+          : absl::StrCat("the leader, ", leader, ", alone knows its state");
+  std::vector<v1::WorkerSummary> workers;
+  for (const store::WorkerRow& row : rows) {
+    if (now - row.seen >= WorkerRows::kForgotten) continue;
+    workers.push_back(MakeSummary(row, now,
+                                  v1::WorkerSummary::STATE_UNSPECIFIED,
+                                  row.reason.empty() ? reason : row.reason));
+  }
+  return workers;
 }
 
 }  // namespace meshwright::plans

@@ -1,4 +1,5 @@
 // WorkerRows: the workers of a coordinator, as rows that outlive it.
+// ReadWorkers: these rows, for the coordinators that follow.
 //
 // Concept: workers are attached to the coordinator that leads, and nobody else
 // knows them. It writes a row for each. Whoever leads next knows by them which
@@ -21,6 +22,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -77,6 +79,11 @@ class WorkerRows {
   mutable base::Mutex mutex_;
   Rows missing_ ABSL_GUARDED_BY(mutex_);  // of those written
 };
+
+// As the leader wrote them, for a coordinator that follows: it knows no state.
+// `leader`: its address; empty: none leads.
+absl::StatusOr<std::vector<v1::WorkerSummary>> ReadWorkers(
+    store::PlanStore& plans, absl::Time now, const std::string& leader);
 
 }  // namespace meshwright::plans
 

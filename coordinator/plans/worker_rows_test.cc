@@ -157,5 +157,23 @@ TEST_F(WorkerRowsTest, ANameThatNoDatabaseTakesHasNoRow) {
   EXPECT_THAT(Stored(), ElementsAre("b"));
 }
 
+TEST_F(WorkerRowsTest, AFollowerReadsThemAndKnowsNoState) {
+  WorkerRows leader = Make();
+  Lead(leader);
+  Save(leader, {Worker("a"), Worker("b", "it drains")});
+  const auto read = ReadWorkers(plans_, wall_.Now(), "a:1");
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->size(), 2u);
+  EXPECT_EQ(read->at(0).id(), "a");
+  EXPECT_EQ(read->at(0).device_count(), 2);
+  EXPECT_EQ(read->at(0).state(), v1::WorkerSummary::STATE_UNSPECIFIED);
+  EXPECT_THAT(read->at(0).reason(), HasSubstr("a:1"));
+  EXPECT_EQ(read->at(1).reason(), "it drains");
+  const auto later =
+      ReadWorkers(plans_, wall_.Now() + WorkerRows::kForgotten, "");
+  ASSERT_TRUE(later.ok()) << later.status();
+  EXPECT_THAT(*later, IsEmpty());
+}
+
 }  // namespace
 }  // namespace meshwright::plans

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/log/log_context.h"
 #include "base/rpc/rpc_status.h"
@@ -14,6 +15,7 @@
 #include "coordinator/jobs/progress.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/plans/plan_events.h"
+#include "coordinator/plans/worker_rows.h"
 #include "coordinator/security/xla_flags.h"
 #include "coordinator/service/event_stream.h"
 #include "coordinator/service/job_access.h"
@@ -22,6 +24,7 @@
 #include "coordinator/service/resharding_call.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
+#include "coordinator/service/unary_answer.h"
 #include "profiledb/store/plan_updates.h"
 #include "profiledb/store/row_time.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -211,14 +214,24 @@ grpc::ServerUnaryReactor* PlanningService::ListJobs(
 grpc::ServerUnaryReactor* PlanningService::ListWorkers(
     grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
     v1::ListWorkersResponse* response) {
-  const absl::Status status = plans::CheckHoldsWorkers(context_.leadership);
-  if (status.ok()) {
-    for (v1::WorkerSummary& worker : context_.runner->ListWorkers()) {
-      *response->add_workers() = std::move(worker);
-    }
+  if (context_.leadership != nullptr && !context_.leadership->Leads()) {
+    return AnswerUnary(
+        context_.calls, context, response,
+        [this]() -> absl::StatusOr<v1::ListWorkersResponse> {
+          ASSIGN_OR_RETURN(const std::vector<v1::WorkerSummary> workers,
+                           plans::ReadWorkers(context_.runner->plans(),
+                                              context_.clock->Now(),
+                                              context_.leadership->leader()));
+          v1::ListWorkersResponse listed;
+          listed.mutable_workers()->Assign(workers.begin(), workers.end());
+          return listed;
+        });
+  }
+  for (v1::WorkerSummary& worker : context_.runner->ListWorkers()) {
+    *response->add_workers() = std::move(worker);
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(base::ToRpc(status));
+  reactor->Finish(grpc::Status::OK);
   return reactor;
 }
 

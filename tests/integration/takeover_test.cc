@@ -78,17 +78,20 @@ class TakeoverTest : public testing::Test {
   bool HasWorker(int coordinator) {
     const auto workers = clients_[coordinator]->ListWorkers();
     return workers.ok() && workers->workers_size() == 1 &&
-           workers->workers(0).state() != v1::WorkerSummary::AWAY;
+           workers->workers(0).state() != v1::WorkerSummary::AWAY &&
+           workers->workers(0).state() != v1::WorkerSummary::STATE_UNSPECIFIED;
   }
-  // Whether who asks a follower for workers hears, within a moment, whom to
-  // ask.
+  // Whether who asks a follower for workers sees, within a moment, the leader's
+  // worker, and whom to ask for more.
   bool SendsTo(int follower, const std::string& leader) {
     const absl::Time began = absl::Now();
-    absl::Status status;
     do {
-      status = clients_[follower]->ListWorkers().status();
-      if (!absl::IsUnavailable(status)) return false;
-      if (absl::StrContains(status.message(), leader)) return true;
+      const auto workers = clients_[follower]->ListWorkers();
+      if (workers.ok() && workers->workers_size() == 1 &&
+          workers->workers(0).id() == "words" &&
+          absl::StrContains(workers->workers(0).reason(), leader)) {
+        return true;
+      }
       absl::SleepFor(kBetweenLooks);
     } while (absl::Now() - began < kTakeover);
     return false;
@@ -195,7 +198,8 @@ TEST_F(TakeoverTest, TheNextLeaderNamesTheWorkerThatIsToComeBack) {
     ASSERT_LT(absl::Now() - began, absl::Minutes(1));
     for (const int candidate : {1, 2}) {
       const auto workers = clients_[candidate]->ListWorkers();
-      if (workers.ok() && workers->workers_size() > 0) {
+      if (workers.ok() && workers->workers_size() > 0 &&
+          workers->workers(0).state() == v1::WorkerSummary::AWAY) {
         known = workers->workers(0);
       }
     }
