@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/log/log.h"
@@ -32,8 +33,12 @@ std::string Shorten(absl::string_view message) {
 // The codes of both libraries carry the same numbers.
 grpc::Status ToRpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
+  std::string details;
+  status.ForEachPayload([&](absl::string_view, const absl::Cord& content) {
+    if (!content.empty()) details = std::string(content);
+  });
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
-                      Shorten(status.message()));
+                      Shorten(status.message()), details);
 }
 
 absl::Status FromRpc(const grpc::Status& status) {

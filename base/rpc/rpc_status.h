@@ -1,4 +1,7 @@
 // absl::Status to grpc::Status and back. Codes stay, and messages up to 4 KiB.
+// The content of a payload becomes the details of the grpc::Status: the address
+// of the coordinator to ask instead. A payload without content is a mark within
+// the process, and goes.
 // Errors: none of its own.
 #ifndef MESHWRIGHT_BASE_RPC_RPC_STATUS_H_
 #define MESHWRIGHT_BASE_RPC_RPC_STATUS_H_

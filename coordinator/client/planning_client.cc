@@ -25,6 +25,8 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr std::chrono::seconds kCallPatience(10);
+// Until the leader answers, to which a call was sent on.
+constexpr absl::Duration kLeaderPatience = absl::Seconds(5);
 // Of a call that analyses a model.
 constexpr std::chrono::seconds kAnalysisPatience(120);
 // Of a call that reads the whole store.
@@ -32,11 +34,33 @@ constexpr std::chrono::seconds kStorePatience(300);
 // A comparison of more is sent in pieces.
 constexpr size_t kCompareBytes = size_t{8} << 20;
 
+enum class Reached { kReady, kRefused, kSilent };
+
+// A refusal is known at once; only silence takes the whole time. That is
+// counted in looks, not by a clock: a client that was itself stopped for an
+// hour has not waited for an hour.
+Reached AwaitReady(grpc::Channel& channel, absl::Duration timeout) {
+  constexpr absl::Duration kLook = absl::Milliseconds(100);
+  absl::Duration waited;
+  while (true) {
+    const grpc_connectivity_state state = channel.GetState(true);
+    if (state == GRPC_CHANNEL_READY) return Reached::kReady;
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) return Reached::kRefused;
+    if (waited >= timeout) return Reached::kSilent;
+    const absl::Duration look = std::min(kLook, timeout - waited);
+    if (!channel.WaitForStateChange(state,
+                                    absl::ToChronoTime(absl::Now() + look))) {
+      waited += look;
+    }
+  }
+}
+
 class GrpcPlanningClient : public PlanningClient {
  public:
-  GrpcPlanningClient(std::string address,
+  GrpcPlanningClient(std::string address, const base::ChannelSecurity& security,
                      std::shared_ptr<grpc::Channel> channel)
       : address_(std::move(address)),
+        security_(security),
         channel_(std::move(channel)),
         stub_(v1::Planning::NewStub(channel_)),
         reshardings_(v1::Resharding::NewStub(channel_)),
@@ -364,39 +388,75 @@ class GrpcPlanningClient : public PlanningClient {
     return request;
   }
 
-  // A unary call.
+  // The leader that a coordinator names where it does not lead itself; null: it
+  // names none, or none that answers.
+  std::shared_ptr<grpc::Channel> FindLeader(const grpc::Status& status) {
+    if (status.error_code() != grpc::StatusCode::UNAVAILABLE ||
+        status.error_details().empty()) {
+      return nullptr;
+    }
+    if (leader_ == nullptr || leader_address_ != status.error_details()) {
+      leader_address_ = status.error_details();
+      const auto channel = base::OpenChannel(leader_address_, security_);
+      leader_ = channel.ok() ? *channel : nullptr;
+    }
+    const bool answers =
+        leader_ != nullptr &&
+        AwaitReady(*leader_, kLeaderPatience) == Reached::kReady;
+    return answers ? leader_ : nullptr;
+  }
+
+  // A unary call; once more at the leader, where that is another coordinator.
   template <typename Stub, typename Request, typename Response>
-  absl::StatusOr<Response> Ask(
-      Stub& stub,
-      grpc::Status (Stub::*call)(grpc::ClientContext*, const Request&,
-                                 Response*),
-      const Request& request,
-      std::chrono::seconds patience = kCallPatience) const {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + patience);
+  absl::StatusOr<Response> Ask(Stub& stub,
+                               grpc::Status (Stub::*call)(grpc::ClientContext*,
+                                                          const Request&,
+                                                          Response*),
+                               const Request& request,
+                               std::chrono::seconds patience = kCallPatience) {
     Response response;
-    const absl::Status status =
-        Translate((stub.*call)(&context, request, &response));
+    const auto ask = [&](Stub& at) {
+      grpc::ClientContext context;
+      context.set_deadline(std::chrono::system_clock::now() + patience);
+      return (at.*call)(&context, request, &response);
+    };
+    grpc::Status answer = ask(stub);
+    if (const auto leader = FindLeader(answer)) {
+      Stub there(leader);
+      answer = ask(there);
+    }
+    const absl::Status status = Translate(answer);
     if (!status.ok()) return status;
     return response;
   }
 
-  // A call that is answered with a stream of events.
+  // A call that is answered with a stream of events; once more at the leader.
   template <typename Stub, typename Request, typename Event>
   absl::Status Listen(Stub& stub,
                       std::unique_ptr<grpc::ClientReader<Event>> (Stub::*call)(
                           grpc::ClientContext*, const Request&),
                       const Request& request,
                       const std::function<void(const Event&)>& on_event,
-                      const std::stop_token& stop) const {
-    grpc::ClientContext context;
-    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
-    const auto reader = (stub.*call)(&context, request);
-    Event event;
-    while (reader->Read(&event)) {
-      if (on_event) on_event(event);
+                      const std::stop_token& stop) {
+    bool has_events = false;
+    const auto listen = [&](Stub& at) {
+      grpc::ClientContext context;
+      const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
+      const auto reader = (at.*call)(&context, request);
+      Event event;
+      while (reader->Read(&event)) {
+        has_events = true;
+        if (on_event) on_event(event);
+      }
+      return reader->Finish();
+    };
+    grpc::Status end = listen(stub);
+    if (has_events || stop.stop_requested()) return Translate(end);
+    if (const auto leader = FindLeader(end)) {
+      Stub there(leader);
+      end = listen(there);
     }
-    return Translate(reader->Finish());
+    return Translate(end);
   }
 
   // A call that is answered with a file in pieces, the last of which has the
@@ -454,6 +514,7 @@ class GrpcPlanningClient : public PlanningClient {
   }
 
   const std::string address_;
+  const base::ChannelSecurity security_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::Planning::Stub> stub_;
   const std::unique_ptr<v1::Resharding::Stub> reshardings_;
@@ -461,28 +522,9 @@ class GrpcPlanningClient : public PlanningClient {
   const std::unique_ptr<v1::Modules::Stub> modules_;
   const std::unique_ptr<v1::Admin::Stub> admin_;
   const std::unique_ptr<v1::Profiles::Stub> profiles_;
+  std::string leader_address_;
+  std::shared_ptr<grpc::Channel> leader_;  // there; null: none
 };
-
-enum class Reached { kReady, kRefused, kSilent };
-
-// A refusal is known at once; only silence takes the whole time. That is
-// counted in looks, not by a clock: a client that was itself stopped for an
-// hour has not waited for an hour.
-Reached AwaitReady(grpc::Channel& channel, absl::Duration timeout) {
-  constexpr absl::Duration kLook = absl::Milliseconds(100);
-  absl::Duration waited;
-  while (true) {
-    const grpc_connectivity_state state = channel.GetState(true);
-    if (state == GRPC_CHANNEL_READY) return Reached::kReady;
-    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) return Reached::kRefused;
-    if (waited >= timeout) return Reached::kSilent;
-    const absl::Duration look = std::min(kLook, timeout - waited);
-    if (!channel.WaitForStateChange(state,
-                                    absl::ToChronoTime(absl::Now() + look))) {
-      waited += look;
-    }
-  }
-}
 
 }  // namespace
 
@@ -511,7 +553,7 @@ absl::StatusOr<std::unique_ptr<PlanningClient>> PlanningClient::Connect(
           "; the coordinator there is stopped or overloaded, or the address is "
           "another's"));
   }
-  return std::make_unique<GrpcPlanningClient>(address, channel);
+  return std::make_unique<GrpcPlanningClient>(address, security, channel);
 }
 
 }  // namespace meshwright::client

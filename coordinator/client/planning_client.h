@@ -1,5 +1,8 @@
 // PlanningClient: a coordinator as launchers and the command line see it.
 //
+// Concept: of several coordinators over one store any may be asked. A call that
+// only the leader answers is sent once more, to the leader that the refusal
+// names. Where nothing answers there, the refusal is the answer.
 // Threads: one call at a time per client; a stop token from any thread ends
 // the call with kCancelled.
 // Errors: what the coordinator answered; kUnavailable, in one sentence with
@@ -77,8 +80,7 @@ class PlanningClient {
   virtual absl::Status WatchPlan(const v1::WatchPlanRequest& request,
                                  const OnUpdate& on_update,
                                  const std::stop_token& stop) = 0;
-  // Its state after it; a plan that had ended is left as it is. kUnavailable
-  // where another coordinator leads.
+  // Its state after it; a plan that had ended is left as it is.
   virtual absl::StatusOr<v1::PlanRecord> CancelPlan(const std::string& id) = 0;
   // Of plans that are done, by id.
   virtual absl::StatusOr<v1::PlanExplanation> ExplainPlan(

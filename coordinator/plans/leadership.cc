@@ -1,10 +1,17 @@
 #include "coordinator/plans/leadership.h"
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "base/log/log.h"
 #include "base/status_macros.h"
 
 namespace meshwright::plans {
+namespace {
+
+// Its content becomes the details of the call (base/rpc/rpc_status.h).
+constexpr char kLeader[] = "meshwright.dev/leader";
+
+}  // namespace
 
 absl::Status Leadership::Renew() {
   std::string address;
@@ -84,12 +91,15 @@ std::string Leadership::leader() const {
 absl::Status Leadership::CheckLeads(absl::string_view deed) const {
   if (Leads()) return absl::OkStatus();
   const std::string address = leader();
-  return absl::UnavailableError(
-      address.empty()
-          ? absl::StrCat("the coordinators have no leader, which alone ", deed,
-                         "; try again in a few seconds")
-          : absl::StrCat("only the leader of the coordinators ", deed,
-                         "; ask it at ", address));
+  if (address.empty()) {
+    return absl::UnavailableError(
+        absl::StrCat("the coordinators have no leader, which alone ", deed,
+                     "; try again in a few seconds"));
+  }
+  absl::Status elsewhere = absl::UnavailableError(absl::StrCat(
+      "only the leader of the coordinators ", deed, "; ask it at ", address));
+  elsewhere.SetPayload(kLeader, absl::Cord(address));
+  return elsewhere;
 }
 
 absl::Status Leadership::CheckTakesWorkers() const {

@@ -17,7 +17,8 @@
 // most eight seconds with the defaults.
 // Threads: any. Renew waits for the database; nothing else does.
 // Errors: those of the store; CheckLeads gives kUnavailable with the address of
-// the leader, CheckTakesWorkers also where this one is about to begin.
+// the leader, in its sentence and as a payload that a client can follow.
+// CheckTakesWorkers gives it also where this one is about to begin.
 // Source: docs/decisions/durable-plans.md.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_LEADERSHIP_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_LEADERSHIP_H_

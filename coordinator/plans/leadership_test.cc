@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/cord.h"
 #include "profiledb/store/memory_plan_store.h"
 
 namespace meshwright::plans {
@@ -61,6 +62,11 @@ TEST_F(LeadershipTest, TheFirstLeadsAndTheOtherNamesIt) {
   const absl::Status status = b_.CheckLeads("measures");
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("ask it at a:1"));
+  std::string named;  // for clients
+  status.ForEachPayload([&](absl::string_view, const absl::Cord& content) {
+    named = std::string(content);
+  });
+  EXPECT_EQ(named, "a:1");
 }
 
 TEST_F(LeadershipTest, ALeaderThatRenewsStaysAndKeepsItsEpoch) {

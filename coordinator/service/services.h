@@ -42,8 +42,10 @@ absl::StatusOr<jobs::QueueMeasurer> NewPlanMeasurer(
     const ServiceContext& context, const security::Call& call,
     const v1::PlanRecord& plan, std::stop_token stop);
 
-// A client that takes nothing of a watched plan, or of a file, for a while has
-// its call cancelled, here and in the services below.
+// A coordinator that follows lists the workers that the leader has written. Jobs
+// are the leader's, as with NewAdminService. A client that takes nothing of a
+// watched plan, or of a file, for a while has its call cancelled, here and in
+// the services below.
 std::unique_ptr<grpc::Service> NewPlanningService(const ServiceContext& context,
                                                   const ServerLimits& limits);
 
@@ -65,8 +67,9 @@ std::unique_ptr<grpc::Service> NewModulesService(const ServiceContext& context,
                                                  const ServerLimits& limits);
 
 // Workers and jobs are the leader's: elsewhere what concerns them gives
-// kUnavailable. The store is everybody's. `store`: its path or URL, of which
-// backups are made; empty: it has none, and they are not implemented.
+// kUnavailable, with the leader's address in the status' details. The store is
+// everybody's. `store`: its path or URL, of which backups are made; empty: it
+// has none, and they are not implemented.
 std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context,
                                                const ServerLimits& limits,
                                                const std::string& store);
