@@ -385,9 +385,10 @@ void SetUpCoordinator(CLI::App& app, Context& context) {
   app.add_flag("--json", context.json,
                "the address as JSON on stdout, messages on stderr");
   AddCoordinatorFlags(app, flags.get());
-  app.add_option("--advertise", flags->advertised,
-                 "HOST:PORT that other coordinators of the same database send "
-                 "workers to (default: --listen)");
+  app.add_option(
+      "--advertise", flags->advertised,
+      "HOST:PORT that other coordinators of the same database send "
+      "workers to (default: --listen; this machine's name for 0.0.0.0)");
   AddConfigFlags(app, context.out);
   context.run = [&context, flags] {
     const absl::Status served = Serve(context, *flags, std::nullopt);

@@ -341,7 +341,7 @@ absl::Status Coordinator::Start() {
     RETURN_IF_ERROR(server_->runner.Start());
   } else {
     if (given.advertised_address.empty()) {
-      server_->leadership->SetAddress(server_->address);
+      server_->leadership->SetAddress(service::NameForOthers(server_->address));
     }
     RETURN_IF_ERROR(server_->leadership->Renew());
     server_->FollowLeadership();

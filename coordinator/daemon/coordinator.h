@@ -59,7 +59,7 @@ class Coordinator {
     // (coordinator/plans/leadership.h).
     bool shares_store = false;
     // Where workers and clients of the others reach this one; empty: where it
-    // listens.
+    // listens, with the machine's name for every address of it.
     std::string advertised_address;
     // Keeps the modules; needed where there are plans.
     store::ProfileStore* profiles = nullptr;

@@ -77,6 +77,15 @@ absl::Status ExplainLookup(const std::string& address, int failure) {
   return absl::InvalidArgumentError(message);
 }
 
+std::string NameForOthers(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  if (host != "0.0.0.0" && host != "[::]" && host != "::") return address;
+  char name[256] = {};
+  if (gethostname(name, sizeof(name) - 1) != 0) return address;
+  return absl::StrCat(name, address.substr(colon));
+}
+
 absl::Status CheckListenAddress(const std::string& address) {
   absl::string_view path = address;
   if (absl::ConsumePrefix(&path, "unix:")) return CheckSocket(address, path);

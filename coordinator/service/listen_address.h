@@ -18,6 +18,11 @@ namespace meshwright::service {
 // `address` is HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one.
 absl::Status CheckListenAddress(const std::string& address);
 
+// By which others reach who listens at `address`, a HOST:PORT: the name of this
+// machine in place of every address (0.0.0.0, [::]), at which each reaches
+// itself.
+std::string NameForOthers(const std::string& address);
+
 // Why the host of `address` was not found; `failure` is of getaddrinfo.
 absl::Status ExplainLookup(const std::string& address, int failure);
 

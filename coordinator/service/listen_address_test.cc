@@ -53,5 +53,17 @@ TEST(ListenAddressTest, APathThatIsTooLongIsNamed) {
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
 }
 
+TEST(ListenAddressTest, OthersAreToldTheNameOfTheMachineForEveryAddress) {
+  char name[256] = {};
+  ASSERT_EQ(gethostname(name, sizeof(name) - 1), 0);
+  for (const char* address : {"0.0.0.0:7433", "[::]:7433", ":::7433"}) {
+    EXPECT_EQ(NameForOthers(address), absl::StrCat(name, ":7433"));
+  }
+  for (const char* address :
+       {"127.0.0.1:0", "[::1]:1", "gpu-7:7433", "unix:/tmp/a", "unix:b"}) {
+    EXPECT_EQ(NameForOthers(address), address);
+  }
+}
+
 }  // namespace
 }  // namespace meshwright::service
