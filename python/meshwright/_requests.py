@@ -6,6 +6,7 @@ send, and which exception a status becomes, is here.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 import os
@@ -195,6 +196,22 @@ def translate(error: Any, settings: ServiceSettings) -> MeshwrightError:
         source = settings.token_file or "MESHWRIGHT_TOKEN"
         return Unauthenticated(f"{source}: {where} refused the token: {said}")
     return error_of_code(code.value[0], said)
+
+
+def find_leader(
+    error: Any, settings: ServiceSettings
+) -> ServiceSettings | None:
+    """Of the coordinator that alone answers this call (a grpc.RpcError)."""
+    if error.code() != grpc.StatusCode.UNAVAILABLE:
+        return None
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin" and value:
+            leader = dataclasses.replace(settings, address=value.decode())
+            try:
+                return leader.with_environment()
+            except InvalidArgument:  # it is beyond this machine, without TLS
+                return None
+    return None
 
 
 def _is_transport(said: str) -> bool:

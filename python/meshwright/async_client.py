@@ -300,12 +300,22 @@ class AsyncClient(ClientBase):
         request: Any,
         seconds: float = _requests.CALL_SECONDS,
     ) -> Any:
-        settings = await self._connect()
-        try:
-            return await getattr(stub(self._channel), name)(
+        async def ask(channel: Any, settings: ServiceSettings) -> Any:
+            return await getattr(stub(channel), name)(
                 request,
                 timeout=seconds,
                 metadata=_requests.metadata(settings),
             )
+
+        settings = await self._connect()
+        try:
+            return await ask(self._channel, settings)
         except grpc.RpcError as error:
-            raise _requests.translate(error, settings) from None
+            leader = _requests.find_leader(error, settings)
+            if leader is None:
+                raise _requests.translate(error, settings) from None
+        try:
+            async with open_async_channel(leader) as channel:
+                return await ask(channel, leader)
+        except grpc.RpcError as error:
+            raise _requests.translate(error, leader) from None

@@ -4,7 +4,8 @@ Concept: a plan is submitted once and lives in the service. ``plan`` submits and
 waits; a call that gives up, or a program that ends, leaves the plan to go on,
 and ``watch`` takes it up again. A service that the client started ends with it,
 and its store keeps what was measured. A connection that breaks while a plan is
-watched is made anew, and the watch goes on behind the last update seen.
+watched is made anew, and the watch goes on behind the last update seen. A call
+that only the leader of several coordinators answers is made once more there.
 Threads: any number of calls at a time.
 Errors: MeshwrightError by status (errors.py).
 """
@@ -314,12 +315,22 @@ class Client(ClientBase):
         request: Any,
         seconds: float = _requests.CALL_SECONDS,
     ) -> Any:
-        settings = self._connect()
-        try:
-            return getattr(stub(self._channel), name)(
+        def ask(channel: Any, settings: ServiceSettings) -> Any:
+            return getattr(stub(channel), name)(
                 request,
                 timeout=seconds,
                 metadata=_requests.metadata(settings),
             )
+
+        settings = self._connect()
+        try:
+            return ask(self._channel, settings)
         except grpc.RpcError as error:
-            raise _requests.translate(error, settings) from None
+            leader = _requests.find_leader(error, settings)
+            if leader is None:
+                raise _requests.translate(error, settings) from None
+        try:
+            with open_channel(leader) as channel:
+                return ask(channel, leader)
+        except grpc.RpcError as error:
+            raise _requests.translate(error, leader) from None

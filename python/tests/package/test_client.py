@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import pathlib
 from concurrent import futures
 
@@ -14,6 +15,10 @@ pytest.importorskip("grpc_tools", reason="grpcio-tools is not installed")
 import meshwright  # noqa: E402
 from meshwright import _requests  # noqa: E402
 from meshwright._binary import annotate  # noqa: E402
+from meshwright._stubs import (  # noqa: E402
+    plan_record_pb2,
+    plans_pb2_grpc,
+)
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODEL = ROOT / "tests" / "testdata" / "llama_tiny.hlo.pb"
@@ -158,6 +163,58 @@ def test_a_service_that_lacks_the_call_is_of_another_version():
             client.plans()
     finally:
         server.stop(None)
+
+
+class _Coordinator(plans_pb2_grpc.PlansServicer):
+    def __init__(self, leader: str = "") -> None:
+        self._leader = leader
+
+    def Cancel(self, request, context):  # noqa: N802
+        if self._leader:
+            context.set_trailing_metadata(
+                (("grpc-status-details-bin", self._leader.encode()),)
+            )
+            context.abort(grpc.StatusCode.UNAVAILABLE, "ask the leader")
+        return plan_record_pb2.PlanRecord(
+            id=request.id, state=plan_record_pb2.CANCELLED
+        )
+
+
+@contextlib.contextmanager
+def _serve(coordinator):
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    port = server.add_insecure_port("localhost:0")
+    plans_pb2_grpc.add_PlansServicer_to_server(coordinator, server)
+    server.start()
+    try:
+        yield f"localhost:{port}"
+    finally:
+        server.stop(None)
+
+
+def test_a_plan_is_cancelled_at_the_leader_that_the_refusal_names():
+    async def cancel(address):
+        client = meshwright.AsyncClient(address)
+        try:
+            return await client.cancel("plan-7")
+        finally:
+            await client.close()
+
+    with (
+        _serve(_Coordinator()) as leader,
+        _serve(_Coordinator(leader)) as follower,
+        _serve(_Coordinator(follower)) as late,
+        _serve(_Coordinator("gpu-7:7433")) as beyond,
+    ):
+        with meshwright.Client(follower) as client:
+            assert client.cancel("plan-7").state == "cancelled"
+        assert asyncio.run(cancel(follower)).state == "cancelled"
+        for address in (late, beyond):  # once, and never without TLS
+            with (
+                meshwright.Client(address) as client,
+                pytest.raises(meshwright.Unavailable, match="ask the leader"),
+            ):
+                client.cancel("plan-7")
 
 
 def test_a_binary_that_is_none_is_named(monkeypatch, tmp_path):
