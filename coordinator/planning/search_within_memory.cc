@@ -135,6 +135,12 @@ int64_t FindMaxTransient(const PlanProblem& problem) {
   return transient;
 }
 
+// Of a search after another one: pairs that tables forbid may hide whether a
+// plan is left within its limit.
+absl::Status IgnoreNoAnswer(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
+}
+
 // Searches that count the gradients, and what they have found.
 class GradientSearch {
  public:
@@ -147,14 +153,8 @@ class GradientSearch {
         forbidden_(ListTooLarge(measured, limit_)) {}
 
   absl::Status Run() {
-    PlanProblem counted = CountGradients(measured_);
-    counted.forbidden = forbidden_;
-    ASSIGN_OR_RETURN(const search::Answer answer,
-                     SearchAtAll(counted, options_));
-    if (answer.plan.has_value()) {
-      Meet(*answer.plan);
-      RETURN_IF_ERROR(SearchWeights());
-    }
+    // What is left out may be why a search ends without an answer.
+    RETURN_IF_ERROR(IgnoreNoAnswer(SearchCounted()));
     const bool left_out = forbidden_ != measured_.problem.forbidden;
     return !fastest_.has_value() && left_out ? FindSmallest()
                                              : absl::OkStatus();
@@ -166,6 +166,16 @@ class GradientSearch {
   Picoseconds bound() const { return bound_; }
 
  private:
+  absl::Status SearchCounted() {
+    PlanProblem counted = CountGradients(measured_);
+    counted.forbidden = forbidden_;
+    ASSIGN_OR_RETURN(const search::Answer answer,
+                     SearchAtAll(counted, options_));
+    if (!answer.plan.has_value()) return absl::OkStatus();
+    Meet(*answer.plan);
+    return SearchWeights();
+  }
+
   absl::Status SearchWeights() {
     const int64_t slack = FindMaxTransient(measured_.problem);
     int low = 0;
@@ -225,12 +235,6 @@ class GradientSearch {
   std::optional<int64_t> least_bytes_;
   Picoseconds bound_{0};
 };
-
-// Of a search after another one: pairs that tables forbid may hide whether a
-// plan is left within its limit.
-absl::Status IgnoreNoAnswer(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
-}
 
 // Of the plans whose sum is within the limit; 0 where none is known.
 absl::StatusOr<Picoseconds> FindBound(const PlanProblem& problem,

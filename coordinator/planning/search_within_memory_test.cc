@@ -204,6 +204,33 @@ TEST(SearchWithinMemoryTest, ALaterSearchWithoutAnAnswerLeavesTheVerdict) {
   EXPECT_EQ(found->answer.least_memory_bytes, 400);
 }
 
+// The first segment's fast plan reduces too much. Beside its other one the
+// tables forbid the small plans of the other two, and the stopped search proves
+// nothing of what is left.
+TEST(SearchWithinMemoryTest, TheSmallestPlanIsSoughtWhereASearchHasNoAnswer) {
+  formulation::MeasuredProblem step;
+  step.problem.types = {
+      {"first", {MakeConfig(1, 10, 1), MakeConfig(2, 50, 1)}},
+      {"second", {MakeConfig(1, 30, 1), MakeConfig(5, 0, 1)}}};
+  step.problem.nodes = {{.type = 0}, {.type = 1}, {.type = 1}};
+  step.problem.tables = {{2, 2, {}}, {2, 2, {}}};
+  for (problem::Table& table : step.problem.tables) {
+    table.entries.assign(4, Picoseconds(0));
+  }
+  step.problem.tables[0].entries[3].reset();
+  step.problem.edges = {{0, 1, 0}, {0, 2, 0}, {1, 2, 1}};
+  step.problem.memory_limit_bytes = 100;
+  step.timeline = {{{.transient = 1, .reduced = 60}, {.transient = 1}},
+                   {{.transient = 1}, {.transient = 1}}};
+  std::stop_source source;
+  source.request_stop();
+  const auto found =
+      SearchWithinMemory(step, {.deadline = {.stop = source.get_token()}});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_FALSE(found->answer.plan.has_value());
+  EXPECT_EQ(found->answer.least_memory_bytes, 111);
+}
+
 // Four segments of four configurations; the sum is what runs need.
 formulation::MeasuredProblem DrawReducingStep(std::mt19937_64& random) {
   const auto draw = [&](int64_t below) {
