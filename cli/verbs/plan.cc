@@ -259,7 +259,8 @@ absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
       ASSIGN_OR_RETURN(const std::string trace, TraceStages(plan));
       RETURN_IF_ERROR(base::WriteFile(flags.plan.stages.trace, trace));
     } else {
-      *context.err << "no trace is written, because no plan fits the memory\n";
+      *context.err << "no trace is written, because no plan was found that "
+                      "fits the memory\n";
     }
   }
   *context.out << (context.json ? json : FormatPlan(*planned, flags));

@@ -131,7 +131,8 @@ absl::Status Trace(const Context& context, const ReportFlags& flags) {
                    ReadInputs(context, flags));
   if (!inputs.plan.feasible()) {
     return absl::InvalidArgumentError(
-        flags.plan + " has no timeline: no plan fits its memory limit");
+        flags.plan +
+        " has no timeline: no plan was found that fits its memory limit");
   }
   ASSIGN_OR_RETURN(const std::vector<report::Timeline> timelines,
                    report::MakeTimelines(inputs));

@@ -109,6 +109,16 @@ class PagesTest(unittest.TestCase):
             with self.subTest(cause):
                 self.assertIn(f"| {cause} |", page)
 
+    def test_no_screen_says_that_no_plan_fits(self):
+        # The searches within the memory prove nothing where they find none.
+        sources = [path for room in ("cli", "web", "python/meshwright")
+                   for end in ("cc", "js", "py")
+                   for path in (ROOT / room).rglob(f"*.{end}")]
+        self.assertGreater(len(sources), 50)
+        for path in sources:
+            with self.subTest(str(path.relative_to(ROOT))):
+                self.assertNotIn("no plan fits", path.read_text())
+
     def test_a_tutorial_makes_the_environment_that_pip_installs_into(self):
         # Debian's Python refuses to install beside its packages.
         for path in (ROOT / "docs" / "tutorial").glob("*.md"):
