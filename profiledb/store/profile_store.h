@@ -165,7 +165,8 @@ struct UnusedRow {
 };
 
 // A program to remove, unless it was used after this day. A use by this process
-// since the last ListUnusedPrograms counts as later, also on that day.
+// counts as later, also on that day, if it was since the first
+// ListUnusedPrograms after the last RemovePrograms.
 struct UnusedProgram {
   std::string key;
   int64_t last_used_day = std::numeric_limits<int64_t>::max();

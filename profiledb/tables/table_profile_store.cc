@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -208,17 +209,22 @@ struct TableProfileStore::Writer : Side {
     return used_programs.contains(program);
   }
 
-  // Programs that are used from here on, until some are removed or the next
-  // list: their day may be that of the list.
+  // Programs that are used from here on, until some are removed: their day may
+  // be that of the list. A quota lists them while a collection goes on, which
+  // may have begun the day before; older notes tell nothing.
   void BeginList() {
+    const int64_t oldest = Today() - 1;
     const base::MutexLock lock(&used_mutex);
-    used_since_list.emplace();
+    if (!used_since_list.has_value()) used_since_list.emplace();
+    absl::erase_if(*used_since_list,
+                   [&](const auto& it) { return it.second < oldest; });
   }
   void NoteSinceList(const std::string& program) {
+    const int64_t today = Today();
     const base::MutexLock lock(&used_mutex);
     if (used_since_list.has_value() &&
         used_since_list->size() < kMaximumSinceList) {
-      used_since_list->insert(program);
+      used_since_list->insert_or_assign(program, today);
     }
   }
   bool IsUsedSinceList(const std::string& program) {
@@ -258,7 +264,8 @@ struct TableProfileStore::Writer : Side {
   base::Mutex used_mutex;
   absl::flat_hash_set<int64_t> used ABSL_GUARDED_BY(used_mutex);
   absl::flat_hash_set<std::string> used_programs ABSL_GUARDED_BY(used_mutex);
-  std::optional<absl::flat_hash_set<std::string>> used_since_list
+  // Days of uses, by program.
+  std::optional<absl::flat_hash_map<std::string, int64_t>> used_since_list
       ABSL_GUARDED_BY(used_mutex);
   // Taken of these by the commit at hand, until it is over.
   absl::flat_hash_set<int64_t> written;

@@ -642,6 +642,9 @@ TEST_P(ProfileStoreConformance, AProgramThatIsUsedSinceTheListStays) {
   const store::UnusedProgram going = {
       .key = MakeKey("model"), .last_used_day = unused->front().last_used_day};
   ASSERT_TRUE(store_->FindProgramBytes(going.key)->has_value());
+  // A quota lists programs, too, and removes none.
+  ASSERT_TRUE(
+      store_->ListUnusedPrograms(std::numeric_limits<int64_t>::max()).ok());
   EXPECT_EQ(*store_->RemovePrograms({&going, 1}), 0);
   ASSERT_TRUE(
       store_->ListUnusedPrograms(std::numeric_limits<int64_t>::max()).ok());

@@ -252,7 +252,7 @@ bool FakeProfileStore::IsNamed(const std::string& key) const {
 absl::StatusOr<std::vector<ProgramUse>> FakeProfileStore::ListUnusedPrograms(
     int64_t day) {
   const base::MutexLock lock(&mutex_);
-  used_since_list_.emplace();
+  if (!used_since_list_.has_value()) used_since_list_.emplace();
   std::vector<ProgramUse> unused;
   for (const auto& [key, program] : programs_) {
     if (program.last_used_day >= day || IsNamed(key)) continue;
