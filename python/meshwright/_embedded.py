@@ -88,7 +88,7 @@ class LocalService:
         self._address = ""
 
     def _start(self, devices: int, limit: float | None) -> None:
-        """Waits a while for another service of the store to end."""
+        """Waits a while for another service of the store, or for a stop."""
         until = time.monotonic() + _PATIENCE_SECONDS
         if limit is not None:
             until = min(until, limit)
@@ -105,7 +105,11 @@ class LocalService:
                         "store; set MESHWRIGHT_ADDRESS to where it listens, "
                         "or give Client another store"
                     ) from None
-            time.sleep(_RETRY_SECONDS)
+            if self._closing.wait(_RETRY_SECONDS):
+                raise Unavailable(
+                    "this client was closed while another meshwright on this "
+                    "machine used the same store; make a new Client"
+                )
 
     def _start_once(self, devices: int, limit: float | None) -> None:
         if self._service is not None and not self._service.end.alive:

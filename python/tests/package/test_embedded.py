@@ -217,6 +217,47 @@ def test_who_stops_waits_for_no_start(slow):
     again.stop()
 
 
+BUSY = """#!/bin/sh
+echo "another coordinator runs the plans of this store" >&2
+exit 1
+"""
+
+
+def test_who_stops_waits_for_no_other_service(tmp_path, monkeypatch):
+    program = tmp_path / "busy"
+    program.write_text(BUSY)
+    program.chmod(0o755)
+    monkeypatch.setenv("MESHWRIGHT_BINARY", str(program))
+    monkeypatch.setattr("meshwright._embedded._RETRY_SECONDS", 30.0)
+    service = LocalService("cpu", str(tmp_path))
+    start_once = service._start_once
+    is_refused = threading.Event()
+    caught: list[Exception] = []
+
+    def start(devices, limit):
+        try:
+            start_once(devices, limit)
+        except meshwright.FailedPrecondition:
+            is_refused.set()
+            raise
+
+    def ask():
+        try:
+            service.settings()
+        except meshwright.Unavailable as error:
+            caught.append(error)
+
+    monkeypatch.setattr(service, "_start_once", start)
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    assert is_refused.wait(60)
+    began = time.monotonic()
+    service.stop()
+    assert time.monotonic() - began < 10
+    asking.join(timeout=60)
+    assert len(caught) == 1
+
+
 def test_a_start_that_nobody_takes_over_ends(slow, monkeypatch):
     monkeypatch.setattr("meshwright._embedded._START_SECONDS", 0.0)
     service = LocalService("cpu", str(slow))
