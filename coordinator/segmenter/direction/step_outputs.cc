@@ -390,14 +390,13 @@ void DropPredictions(const Module& module,
 
 // Where nothing is donated: in inference a batch becomes elementwise what a
 // residual stream makes of it. That is no state where it depends on no gradient
-// and no number is a loss. An update without a contraction stays one, and so
-// does that of a weight, which a step of one layer may return without a loss.
+// and no number is a loss. An update without a contraction stays one. That of a
+// step of one layer looks like a stream: such a step returns its loss, too.
 void DropStreams(const Module& module, std::vector<std::optional<int>>& state) {
   const std::vector<char> contracted = ListContracted(module);
   std::vector<int> found;  // outputs
   for (size_t i = 0; i < state.size(); ++i) {
     if (!state[i].has_value()) continue;
-    if (IsReadAsWeight(module, module.parameters[i])) return;
     if (contracted[*state[i]]) found.push_back(*state[i]);
   }
   if (found.empty()) return;

@@ -3,8 +3,9 @@
 // Concept: an output that overwrites a donated argument is state. Where nothing
 // is donated, an output is state if it has an argument's shape and is reached
 // from it elementwise; but not a residual stream in inference, where no output
-// depends on a gradient. A batch's reconstruction or prediction that depends on
-// no gradient is no state either way. Where only some arguments are donated,
+// depends on a gradient. A batch's prediction that depends on no gradient is no
+// state; one of a donated batch is, where it follows elementwise, as what a
+// recurrent step carries does. Where only some arguments are donated,
 // other outputs are state of floating tensors likewise, if they depend on a
 // gradient. Of the other outputs the losses are those that depend on no
 // gradient. They are taken from the fewest contractions up, the smallest first.
