@@ -206,9 +206,11 @@ def find_leader(
         return None
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin" and value:
-            leader = dataclasses.replace(settings, address=value.decode())
             try:
+                leader = dataclasses.replace(settings, address=value.decode())
                 return leader.with_environment()
+            except UnicodeDecodeError:  # details of somebody between
+                return None
             except InvalidArgument:  # it is beyond this machine, without TLS
                 return None
     return None
