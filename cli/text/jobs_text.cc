@@ -27,6 +27,7 @@ std::string FormatState(v1::JobSummary::State state) {
 }
 
 std::string FormatState(v1::WorkerSummary::State state) {
+  if (state == v1::WorkerSummary::STATE_UNSPECIFIED) return "unknown";
   return base::ToWords(v1::WorkerSummary::State_Name(state));
 }
 

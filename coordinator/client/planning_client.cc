@@ -400,10 +400,12 @@ class GrpcPlanningClient : public PlanningClient {
       const auto channel = base::OpenChannel(leader_address_, security_);
       leader_ = channel.ok() ? *channel : nullptr;
     }
-    const bool answers =
-        leader_ != nullptr &&
-        AwaitReady(*leader_, kLeaderPatience) == Reached::kReady;
-    return answers ? leader_ : nullptr;
+    // One that does not answer is not kept: gRPC tries it ever more rarely.
+    if (leader_ != nullptr &&
+        AwaitReady(*leader_, kLeaderPatience) != Reached::kReady) {
+      leader_ = nullptr;
+    }
+    return leader_;
   }
 
   // A unary call; once more at the leader, where that is another coordinator.

@@ -59,7 +59,6 @@ void JobQueue::Dispatch() {
     // A gang's members may be others than the one that was asked.
     while (index_.IsIdle(id) && index_.FindJob(id).has_value()) OfferTo(id);
   }
-  while (const auto worker = index_.FindReleased()) OfferTo(*worker);
   for (const JobId id : jobs) {
     for (Job* job = Find(id); job != nullptr && !job->waiting.empty();) {
       const auto worker = index_.FindWorker(id);
@@ -67,6 +66,7 @@ void JobQueue::Dispatch() {
       OfferTo(*worker);  // another's turn may come first
     }
   }
+  while (const auto worker = index_.FindReleased()) OfferTo(*worker);
 }
 
 void JobQueue::OfferTo(WorkerId id) {

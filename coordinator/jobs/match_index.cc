@@ -236,7 +236,6 @@ std::optional<JobId> MatchIndex::FindJob(WorkerId worker) const {
 std::optional<WorkerId> MatchIndex::FindReleased() const {
   for (const auto& [name, kind] : kinds_) {
     ++looked_at_;
-    if (kind.shared_needs == 0) continue;
     for (const auto& [size, workers] : kind.sizes) {
       if (!workers.idle.empty() && FindTurnNow(kind, size).has_value()) {
         return *workers.idle.begin();

@@ -66,8 +66,7 @@ class MatchIndex {
   // The job whose turn it is with this worker; nullopt where none waits that it
   // can run, or its host is held.
   std::optional<JobId> FindJob(WorkerId worker) const;
-  // An idle worker that FindJob has a job for, of the kinds that run gangs:
-  // nobody says that a hold ends.
+  // An idle worker that FindJob has a job for: nobody says that a hold ends.
   std::optional<WorkerId> FindReleased() const;
   // How many workers of the host run the job together, and those of the host
   // that are idle. The worker and the job are known.

@@ -259,7 +259,7 @@ LAYERS = {
     "profiledb/store/testing": ("base", "proto/v1", "profiledb/store"),
     "profiledb/tables": ("base", "base/log", "proto/v1", "profiledb/store"),
     "profiledb/upkeep": (
-        "base", "proto/v1", "profiledb", "profiledb/sqlite",
+        "base", "base/log", "proto/v1", "profiledb", "profiledb/sqlite",
         "profiledb/store"),
     "web": (),
     "worker/comm/executor": (

@@ -58,7 +58,7 @@ TEST(KillsTest, NothingAcknowledgedIsLostOrDoneTwice) {
   if (wanted_kills >= kKillsOfARound) {
     EXPECT_GT(tally.runner_kills, 0);
     // Nothing is said of the plans that lost a program: they are few.
-    EXPECT_LE(tally.lost_programs, tally.plans / 4);
+    EXPECT_LE(tally.lost_programs, std::max<int64_t>(3, tally.plans / 4));
   }
   for (const auto& [point, kills] : tally.kills) {
     std::printf("%6d at %s\n", kills, point.c_str());
