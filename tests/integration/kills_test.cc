@@ -62,7 +62,9 @@ TEST(KillsTest, NothingAcknowledgedIsLostOrDoneTwice) {
   }
   for (const auto& [point, kills] : tally.kills) {
     std::printf("%6d at %s\n", kills, point.c_str());
-    if (wanted_kills >= kKillsAtEveryPoint) EXPECT_GT(kills, 0) << point;
+    if (wanted_kills >= kKillsAtEveryPoint) {
+      EXPECT_GT(kills, 0) << point;
+    }
   }
 }
 
