@@ -104,12 +104,20 @@ def test_errors_have_the_status_of_the_service(client, tmp_path):
 
 def test_a_wait_that_passes_leaves_the_plan_to_go_on(client):
     model = ROOT / "tests" / "testdata" / "bert_tiny.hlo.pb"
-    with pytest.raises(meshwright.DeadlineExceeded, match="goes on") as raised:
-        client.plan(model, mesh="1x2", wait=0.2)
-    id = str(raised.value).split()[0]
-    assert client.cancel(id).state == "cancelled"
-    with pytest.raises(meshwright.Cancelled, match=id):
-        client.wait(id)
+    client.plans()
+    with meshwright.Client(client._open_settings.address) as guest:
+        for asking, further in (
+            (client, "stops when its client closes"),
+            (guest, "goes on at the coordinator"),
+        ):
+            with pytest.raises(
+                meshwright.DeadlineExceeded, match=further
+            ) as raised:
+                asking.plan(model, mesh="1x2", wait=0.2)
+            id = str(raised.value).split()[0]
+            assert client.cancel(id).state == "cancelled"
+            with pytest.raises(meshwright.Cancelled, match=id):
+                client.wait(id)
 
 
 def test_the_asyncio_client_says_the_same(client, plan):
