@@ -132,7 +132,7 @@ class PackagesTest(unittest.TestCase):
                 self.assertIn(b"listening", daemons[0].stdout.readline())
         plan = json.loads(run(programs / "meshwright", "plan", MODEL, "--mesh",
                               "1x2", "--coordinator", address, "--json",
-                              env=environment, timeout=100))
+                              env=environment, timeout=250))
         self.assertGreater(plan["programs"]["profiled"], 0)
         self.ask_as_a_client(address)
         for daemon in reversed(daemons):

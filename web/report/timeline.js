@@ -40,7 +40,8 @@ function drawTimelines(svg, width, timelines) {
   const narrow = width < 520;
   const left = narrow ? 0 : 190;
   const most = d3.max(timelines, (it) => it.step_seconds) || 1;
-  const x = d3.scaleLinear([0, most], [left, width - 12]);
+  // Half of the last value of the axis stands beyond its end.
+  const x = d3.scaleLinear([0, most], [left, width - 28]);
   const marks = [];
   let y = 0;
   const title = (text, cls) => {
