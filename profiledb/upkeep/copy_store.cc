@@ -160,7 +160,7 @@ absl::Status CopyPlan(PlanStore& from, PlanStore& to, PlanId id,
     return {};
   }
   RETURN_IF_ERROR(plan.status());
-  const absl::Status restored = to.Restore(plan->record, plan->updates);
+  absl::Status restored = to.Restore(plan->record, plan->updates);
   if (absl::IsAlreadyExists(restored)) {
     Leave(plan->record.id(), std::string(restored.message()), report);
     return {};
