@@ -180,6 +180,13 @@ TEST(SearchWithinMemoryTest, TheSmallestPlanIsSoughtAmongAll) {
   EXPECT_LE(found->answer.least_memory_bytes, 105);
 }
 
+// With a token that has stopped: no search proves anything.
+auto SearchStopped(const formulation::MeasuredProblem& step) {
+  std::stop_source source;
+  source.request_stop();
+  return SearchWithinMemory(step, {.deadline = {.stop = source.get_token()}});
+}
+
 // The plan found has gradients that do not fit. That of fewest bytes beside it
 // has a transient too large, and the stopped search does not look further.
 TEST(SearchWithinMemoryTest, ALaterSearchWithoutAnAnswerLeavesTheVerdict) {
@@ -195,10 +202,7 @@ TEST(SearchWithinMemoryTest, ALaterSearchWithoutAnAnswerLeavesTheVerdict) {
   step.problem.edges = {{0, 1, 0}};
   step.problem.memory_limit_bytes = 219;
   step.timeline = {{{.reduced = 100}, {.transient = 200}, {}}};
-  std::stop_source source;
-  source.request_stop();
-  const auto found =
-      SearchWithinMemory(step, {.deadline = {.stop = source.get_token()}});
+  const auto found = SearchStopped(step);
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_FALSE(found->answer.plan.has_value());
   EXPECT_EQ(found->answer.least_memory_bytes, 400);
@@ -222,10 +226,7 @@ TEST(SearchWithinMemoryTest, TheSmallestPlanIsSoughtWhereASearchHasNoAnswer) {
   step.problem.memory_limit_bytes = 100;
   step.timeline = {{{.transient = 1, .reduced = 60}, {.transient = 1}},
                    {{.transient = 1}, {.transient = 1}}};
-  std::stop_source source;
-  source.request_stop();
-  const auto found =
-      SearchWithinMemory(step, {.deadline = {.stop = source.get_token()}});
+  const auto found = SearchStopped(step);
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_FALSE(found->answer.plan.has_value());
   EXPECT_EQ(found->answer.least_memory_bytes, 111);

@@ -209,9 +209,8 @@ def find_leader(
             try:
                 leader = dataclasses.replace(settings, address=value.decode())
                 return leader.with_environment()
-            except UnicodeDecodeError:  # details of somebody between
-                return None
-            except InvalidArgument:  # it is beyond this machine, without TLS
+            # Details of somebody between; beyond this machine, without TLS.
+            except (UnicodeDecodeError, InvalidArgument):
                 return None
     return None
 
