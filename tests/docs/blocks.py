@@ -99,9 +99,12 @@ def needs_torch(page: str) -> bool:
     return TORCH.search(page) is not None
 
 
-# The bar that `plan` prints every half minute where there is no terminal: a
-# slow machine prints some, a fast one none.
-PROGRESS = re.compile(r"^measure \[[#-]+\] .*\n", re.M)
+# The line that `plan` prints every half minute where there is no terminal: a
+# slow machine prints some, a fast one none. It has no bar where nothing is left
+# to be counted.
+PROGRESS = re.compile(
+    r"^(?:wait|compile|measure|search) +(?:\[[#-]+\] |\d+ cached\b|best ).*\n",
+    re.M)
 FIGURE = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?(?: (?:us|ms|s|min)\b)?"
 
 

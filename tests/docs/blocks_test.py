@@ -50,6 +50,8 @@ class BlocksTest(unittest.TestCase):
         bars = "measure [##--] 1/2  best 2.1 us\nmeasure [####] 2/2\n"
         self.assertTrue(matches("wrote p.json", "wrote p.json\n"))
         self.assertTrue(matches("wrote p.json", bars + "wrote p.json\n"))
+        known = "measure   19 cached  best 16.6 us\nmeasure   best 1.0 s\n"
+        self.assertTrue(matches("wrote p.json", known + "wrote p.json\n"))
         self.assertFalse(matches("wrote p.json", "measures\nwrote p.json"))
 
     def test_figures_may_differ_and_words_may_not(self):
