@@ -92,7 +92,8 @@ BackwardReads::BackwardReads(const segmenter::SegmentView& view) : view_(view) {
 }
 
 // Of operations that the compiler may see to be the same: those that compute
-// element by element, and what they read.
+// element by element, and what they read. It looks through no barrier, each of
+// whose elements has the shapes of all.
 void BackwardReads::FindTwins() {
   std::unordered_map<std::string, int> known;
   twin_.reserve(view_.count());
@@ -102,7 +103,8 @@ void BackwardReads::FindTwins() {
     const bool may_be_seen = opcode == Opcode::kConstant ||
                              opcode == Opcode::kBroadcast ||
                              ir::IsElementwise(opcode) || ir::IsLayout(opcode);
-    if (view_.IsInput(i) || !may_be_seen || ir::IsLoopBoundary(opcode)) {
+    if (view_.IsInput(i) || !may_be_seen || ir::IsLoopBoundary(opcode) ||
+        opcode == Opcode::kOptimizationBarrier) {
       continue;
     }
     hlo::HloInstructionProto key = view_.At(i).attributes();

@@ -71,11 +71,13 @@ class ReducedGradients : segmenter::SegmentView {
   std::vector<std::optional<int>> FindReduced(
       const AxisAnnotation& axis) const {
     std::vector<std::optional<int>> reduced(count_);
+    std::vector<std::optional<bool>> is_split(count_);  // of users so far
     for (int i = count_ - 1; i >= 0; --i) {
       for (const segmenter::Use& use : Uses(i)) {
         const int user = use.user;
         if (!IsForward(user)) continue;
-        if ((Read(axis, user, use.operand) < 0 && IsSplit(axis, user)) ||
+        if (!is_split[user]) is_split[user] = IsSplit(axis, user);
+        if ((*is_split[user] && Read(axis, user, use.operand) < 0) ||
             (reduced[user] == user && !IsBatchDerived(user))) {
           reduced[i] = i;
           break;
