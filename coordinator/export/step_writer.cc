@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "coordinator/ir/write.h"
@@ -150,8 +151,10 @@ class StepWriter {
   int64_t AddCopy(ValueId id, const std::vector<int64_t>& operands,
                   SegmentIndex segment) {
     const ir::Instruction& it = module_.at(id);
-    const int64_t copy =
-        writer_.Add(it, operands, Proto(id, step_.GetSharding(segment, id)));
+    const hlo::OpSharding sharding = Proto(id, step_.GetSharding(segment, id));
+    const int64_t copy = it.opcode == ir::Opcode::kCopy
+                             ? writer_.AddConstraint(operands[0], sharding)
+                             : writer_.Add(it, operands, sharding);
     const auto op_name = op_names_.find(it.name());
     if (op_name != op_names_.end()) writer_.SetOpName(op_name->second);
     return copy;
@@ -271,8 +274,7 @@ class StepWriter {
     if (from == to) return value;
     const auto [found, added] = copies_.try_emplace({value, to}, 0);
     if (added) {
-      found->second =
-          writer_.AddOp("copy", module_.at(id).shape, {value}, Proto(id, to));
+      found->second = writer_.AddConstraint(value, Proto(id, to));
     }
     return found->second;
   }
@@ -425,6 +427,23 @@ std::vector<ir::Alias> ListAliases(const Analysis& analysis,
   return aliases;
 }
 
+// From 0 up: readers hold ids in 32 bits.
+std::string WithSmallIds(hlo::HloModuleProto module) {
+  int64_t next = 0;
+  for (hlo::HloComputationProto& computation : *module.mutable_computations()) {
+    std::unordered_map<int64_t, int64_t> small;
+    for (hlo::HloInstructionProto& it : *computation.mutable_instructions()) {
+      small[it.id()] = next;
+      it.set_id(next++);
+      for (int64_t& operand : *it.mutable_operand_ids()) {
+        operand = small.at(operand);
+      }
+    }
+    computation.set_root_id(small.at(computation.root_id()));
+  }
+  return module.SerializeAsString();
+}
+
 }  // namespace
 
 std::string WriteStep(const Analysis& analysis, const PlannedStep& step,
@@ -433,18 +452,16 @@ std::string WriteStep(const Analysis& analysis, const PlannedStep& step,
   const StepPart whole = {
       module.parameters, module.outputs, {}, ListAliases(analysis, step)};
   const std::vector<char> needed = Needed(module, whole).Take();
-  return StepWriter(analysis, step, "step", needed, op_names)
-      .Write(whole)
-      .SerializeAsString();
+  return WithSmallIds(
+      StepWriter(analysis, step, "step", needed, op_names).Write(whole));
 }
 
 std::string WritePart(const Analysis& analysis, const PlannedStep& step,
                       const std::string& name, const StepPart& part) {
   const std::vector<char> needed = Needed(analysis.module, part).Take();
   const OpNames none;
-  return StepWriter(analysis, step, name, needed, none)
-      .Write(part)
-      .SerializeAsString();
+  return WithSmallIds(
+      StepWriter(analysis, step, name, needed, none).Write(part));
 }
 
 }  // namespace meshwright::exporting

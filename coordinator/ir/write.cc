@@ -112,6 +112,17 @@ int64_t ModuleWriter::AddOp(const std::string& opcode, const Shape& shape,
   return it.id();
 }
 
+int64_t ModuleWriter::AddConstraint(int64_t value,
+                                    const hlo::OpSharding& sharding) {
+  constexpr int kOriginalVersion = 1;
+  hlo::HloInstructionProto& it =
+      Append("custom-call", shapes_[value], sharding);
+  it.add_operand_ids(value);
+  it.set_custom_call_target("Sharding");
+  it.set_custom_call_api_version(kOriginalVersion);
+  return it.id();
+}
+
 int64_t ModuleWriter::AddTuple(const std::vector<int64_t>& values) {
   Shape shape;
   shape.element_type = hlo::TUPLE;

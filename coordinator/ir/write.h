@@ -56,6 +56,9 @@ class ModuleWriter {
   int64_t AddOp(const std::string& opcode, const Shape& shape,
                 const std::vector<int64_t>& operands,
                 const hlo::OpSharding& sharding);
+  // The same value with another sharding, as JAX's constraints write it: a copy
+  // has no word in StableHLO.
+  int64_t AddConstraint(int64_t value, const hlo::OpSharding& sharding);
   // The same values behind a barrier: nothing that reads them runs before all
   // are there, or is taken for what reads the values themselves.
   std::vector<int64_t> AddBarrier(const std::vector<int64_t>& values);

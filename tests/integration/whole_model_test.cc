@@ -77,6 +77,36 @@ INSTANTIATE_TEST_SUITE_P(
              (info.param.open ? "_open" : "");
     });
 
+// Converters to StableHLO know no copy, and hold ids in 32 bits.
+TEST(AnnotatedStepTest, IdsCountFromZeroAndNothingIsCopied) {
+  int constraints = 0;
+  for (const char* name : {"llama_tiny", "scan_tiny", "convnet_tiny"}) {
+    const auto analysis =
+        segmenter::Analyze(segmenter::LoadSample(name), {1, 2});
+    ASSERT_TRUE(analysis.ok()) << analysis.status();
+    space::KeyContext context;
+    context.mesh = {1, 2};
+    const space::ProfileSpace space =
+        space::BuildProfileSpace(*analysis, context);
+    for (const auto& plan : exporting::MakeBaselines(*analysis, space)) {
+      SCOPED_TRACE(name + (": " + plan.name));
+      hlo::HloModuleProto module;
+      ASSERT_TRUE(module.ParseFromString(
+          exporting::MakeWholeProgram(*analysis, space, plan.choice)
+              .hlo_module()));
+      int64_t next = 0;
+      for (const auto& computation : module.computations()) {
+        for (const hlo::HloInstructionProto& it : computation.instructions()) {
+          EXPECT_EQ(it.id(), next++);
+          EXPECT_NE(it.opcode(), "copy");
+          constraints += it.custom_call_target() == "Sharding";
+        }
+      }
+    }
+  }
+  EXPECT_GT(constraints, 0);
+}
+
 struct Counted {
   const char* name;
   // Of what values that the prologue makes for many segments take.

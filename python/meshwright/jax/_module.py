@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 from typing import Any
 
 import jax
@@ -24,11 +23,6 @@ import jax.numpy as jnp
 from meshwright.errors import Internal
 from meshwright.jax._loops import annotate_loops
 from meshwright.jax._trace import Leaf, StepTrace
-
-# StableHLO has no copy; what JAX's own constraints become says the same.
-_COPY = re.compile(
-    r'mhlo\.copy (%\S+) (\{mhlo\.sharding = "[^"]*"\}) : (\S+)'
-)
 
 
 def planned_call(
@@ -85,9 +79,6 @@ def _to_bytecode(annotated: bytes) -> bytes:
         )
         if isinstance(text, bytes):
             text = text.decode()
-        text = _COPY.sub(
-            r"stablehlo.custom_call @Sharding(\1) \2 : (\3) -> \3", text
-        )
         with mlir.make_ir_context():
             module = ir.Module.parse(text)
             annotate_loops(module, ir)
