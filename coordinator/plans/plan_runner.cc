@@ -420,6 +420,10 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
   if (absl::IsFailedPrecondition(cancelled.status())) {
     return dependencies_.plans->Get(id);
   }
+  if (absl::IsAborted(cancelled.status())) {
+    return absl::UnavailableError(
+        "another coordinator has just begun to run the plans; ask again");
+  }
   return cancelled;
 }
 

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
@@ -22,26 +24,40 @@
 namespace meshwright::integration {
 namespace {
 
+constexpr int kCoordinators = 3;  // of one database
 constexpr int kClients = 3;
 constexpr int kWorkers = 2;
 constexpr uint64_t kMachine = 7;  // of made_up_worker.cc
+
+// A coordinator that is started again answers within a second.
+constexpr absl::Duration kBetweenCalls = absl::Milliseconds(20);
 
 // A step, and at which of its passes at the latest a process dies there.
 struct Point {
   const char* name;
   int passes;
+  bool is_of_leaders = true;
 };
 
 constexpr Point kCoordinatorPoints[] = {
-    {"epoch.begun", 1},      {"module.kept", 3},
-    {"plan.submitted", 3},   {"device.known", 3},
-    {"device.pinned", 3},    {"plan.updated", 25},
-    {"lease.given", 4},      {"result.received", 120},
-    {"row.uncommitted", 40}, {"row.committed", 40},
-    {"commit.open", 80},     {"commit.done", 80},
-    {"lease.ended", 4},      {"lease.resumed", 1},
-    {"lease.stored", 4},     {"lease.acknowledged", 4},
-    {"plan.made", 2},        {"plan.done", 2},
+    {"epoch.begun", 1},
+    {"module.kept", 3, false},
+    {"plan.submitted", 3, false},
+    {"device.known", 3},
+    {"device.pinned", 3},
+    {"plan.updated", 25},
+    {"lease.given", 4},
+    {"result.received", 120},
+    {"row.uncommitted", 40},
+    {"row.committed", 40},
+    {"commit.open", 80, false},
+    {"commit.done", 80, false},
+    {"lease.ended", 4},
+    {"lease.resumed", 1},
+    {"lease.stored", 4},
+    {"lease.acknowledged", 4},
+    {"plan.made", 2},
+    {"plan.done", 2},
 };
 constexpr Point kWorkerPoints[] = {
     {"worker.leased", 12},
@@ -49,6 +65,12 @@ constexpr Point kWorkerPoints[] = {
     {"worker.answered", 600},
     {"worker.finished", 12},
 };
+
+bool IsOfLeaders(const std::string& point) {
+  return std::ranges::any_of(kCoordinatorPoints, [&](const Point& it) {
+    return it.name == point && it.is_of_leaders;
+  });
+}
 
 std::string DrawPass(const Point& point, std::mt19937_64& random) {
   return absl::StrCat(point.name, ":", 1 + random() % point.passes);
@@ -152,11 +174,13 @@ class KillRound::Client {
            PlanHistory& history) {
     while (!history.has_ended()) {
       if (testing::Test::HasFailure()) return false;
-      if (service_ == nullptr) service_ = round_->Connect(coordinator_);
+      if (service_ == nullptr) service_ = round_->Connect(turn_);
       if (service_ == nullptr) return false;
       const absl::Status status = Follow(*service_, request, cancels, history);
       if (status.ok()) continue;
-      service_.reset();  // until there is another coordinator
+      // On with another coordinator, or with its next life.
+      service_.reset();
+      absl::SleepFor(kBetweenCalls);
       if (!absl::IsUnavailable(status)) {
         round_->Report(absl::StrCat(history.id(), ": ", status.ToString()));
         return false;
@@ -220,18 +244,22 @@ class KillRound::Client {
   KillRound* const round_;
   const int number_;
   std::mt19937_64 random_;
-  int coordinator_ = 0;  // the number of the last that it spoke to
+  size_t turn_ = 0;
   std::unique_ptr<client::PlanningClient> service_;
   Tally tally_;
 };
 
-KillRound::KillRound(const std::string& folder, uint64_t seed)
-    : address_(absl::StrCat("unix:", folder, "/socket")),
-      store_path_(folder + "/store"),
+KillRound::KillRound(const std::string& folder, const std::string& database,
+                     uint64_t seed)
+    : store_(database.empty() ? folder + "/store" : database),
       log_path_(folder + "/measured"),
       random_(seed),
-      rows_(store_path_, log_path_),
+      rows_(store_, log_path_),
+      coordinators_(database.empty() ? 1 : kCoordinators),
       workers_(kWorkers) {
+  for (size_t i = 0; i < coordinators_.size(); ++i) {
+    coordinators_[i].address = absl::StrCat("unix:", folder, "/socket", i);
+  }
   for (int i = 0; i < kWorkers; ++i) workers_[i].number = i;
 }
 
@@ -240,14 +268,12 @@ KillRound::~KillRound() = default;
 void KillRound::Report(const std::string& fault) {
   if (fault.empty()) return;
   ADD_FAILURE() << fault;
-  // Whoever waits for its end sees the fault then.
-  base::MutexLock lock(&mutex_);
-  if (running_ > 0) kill(running_, SIGKILL);
+  KillCoordinators();  // whoever waits for an end sees the fault then
 }
 
-void KillRound::SetRunning(pid_t coordinator) {
+void KillRound::KillCoordinators() {
   base::MutexLock lock(&mutex_);
-  running_ = coordinator;
+  for (const pid_t running : running_) kill(running, SIGKILL);
 }
 
 bool KillRound::TakesPlans() {
@@ -255,19 +281,17 @@ bool KillRound::TakesPlans() {
   return takes_plans_;
 }
 
-std::unique_ptr<client::PlanningClient> KillRound::Connect(int& after) {
+std::unique_ptr<client::PlanningClient> KillRound::Connect(size_t& turn) {
   while (true) {
     {
       base::MutexLock lock(&mutex_);
-      const auto is_there = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-        return is_over_ || coordinators_ > after;
-      };
-      mutex_.Await(absl::Condition(&is_there));
       if (is_over_) return nullptr;
-      after = coordinators_;
     }
-    auto client = client::PlanningClient::Connect(address_);
+    if (testing::Test::HasFailure()) return nullptr;
+    const Coordinator& next = coordinators_[turn++ % coordinators_.size()];
+    auto client = client::PlanningClient::Connect(next.address);
     if (client.ok()) return *std::move(client);
+    absl::SleepFor(kBetweenCalls);
   }
 }
 
@@ -287,17 +311,21 @@ std::string KillRound::NextWorkerFailpoint() {
   return DrawPass(kWorkerPoints[random_() % std::size(kWorkerPoints)], random_);
 }
 
-void KillRound::StartCoordinator(const std::string& failpoint) {
-  coordinator_failpoint_ = failpoint;
-  coordinator_ = std::make_unique<Process>(
+void KillRound::StartCoordinator(Coordinator& coordinator,
+                                 const std::string& failpoint) {
+  coordinator.failpoint = failpoint;
+  coordinator.process = std::make_unique<Process>(
       std::vector<std::string>{"meshwright-coordinator", "--json", "--listen",
-                               address_, "--store", store_path_},
+                               coordinator.address, "--store", store_},
       Variables(failpoint));
+  {
+    base::MutexLock lock(&mutex_);
+    if (coordinator.process->pid() > 0) {
+      running_.insert(coordinator.process->pid());
+    }
+  }
   // Empty: it died before it said where it listens.
-  if (coordinator_->ReadLine().empty()) return;
-  base::MutexLock lock(&mutex_);
-  ++coordinators_;
-  running_ = coordinator_->pid();
+  coordinator.process->ReadLine();
 }
 
 void KillRound::StartWorker(Worker& worker, const std::string& failpoint) {
@@ -306,9 +334,14 @@ void KillRound::StartWorker(Worker& worker, const std::string& failpoint) {
   if (!failpoint.empty()) {
     variables.push_back(absl::StrCat("MADE_UP_RUNNER_KILLS=", random_()));
   }
+  std::vector<std::string> addresses;
+  for (const Coordinator& coordinator : coordinators_) {
+    addresses.push_back(coordinator.address);
+  }
+  std::shuffle(addresses.begin(), addresses.end(), random_);
   worker.process = std::make_unique<Process>(
       std::vector<std::string>{
-          "made-up-worker", address_,
+          "made-up-worker", absl::StrJoin(addresses, ","),
           absl::StrCat("worker-", worker.number, ".", worker.starts++),
           log_path_},
       variables);
@@ -327,15 +360,21 @@ void KillRound::CheckRows() {
 void KillRound::AwaitKill(Tally& tally) {
   siginfo_t ended = {};
   ASSERT_EQ(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
-  if (ended.si_pid == coordinator_->pid()) {
-    SetRunning(-1);
-    const int status = coordinator_->Wait();
+  for (Coordinator& coordinator : coordinators_) {
+    if (ended.si_pid != coordinator.process->pid()) continue;
+    {
+      base::MutexLock lock(&mutex_);
+      running_.erase(ended.si_pid);
+    }
+    const int status = coordinator.process->Wait();
     ASSERT_EQ(status, -SIGKILL)
-        << coordinator_failpoint_ << ": " << coordinator_->Errors();
-    ++tally.kills[coordinator_failpoint_.substr(
-        0, coordinator_failpoint_.find(':'))];
+        << coordinator.failpoint << ": " << coordinator.process->Errors();
+    const std::string point =
+        coordinator.failpoint.substr(0, coordinator.failpoint.find(':'));
+    ++tally.kills[point];
+    tally.leader_kills += IsOfLeaders(point);
     CheckRows();
-    StartCoordinator(NextCoordinatorFailpoint());
+    StartCoordinator(coordinator, NextCoordinatorFailpoint());
     return;
   }
   for (Worker& worker : workers_) {
@@ -354,7 +393,9 @@ void KillRound::Run(int kills, Tally& tally) {
   Models();  // before anything waits
   for (const Point& point : kCoordinatorPoints) tally.kills[point.name];
   for (const Point& point : kWorkerPoints) tally.kills[point.name];
-  StartCoordinator(NextCoordinatorFailpoint());
+  for (Coordinator& coordinator : coordinators_) {
+    StartCoordinator(coordinator, NextCoordinatorFailpoint());
+  }
   for (Worker& worker : workers_) StartWorker(worker, NextWorkerFailpoint());
   std::vector<std::unique_ptr<Client>> clients;
   std::vector<std::jthread> threads;
@@ -362,13 +403,18 @@ void KillRound::Run(int kills, Tally& tally) {
     clients.push_back(std::make_unique<Client>(this, i, random_()));
     threads.emplace_back([client = clients.back().get()] { client->Run(); });
   }
-  for (int i = 0; i < kills && !testing::Test::HasFailure(); ++i) {
+  const int64_t leaders = tally.leader_kills;
+  for (int i = 0; i < kills || tally.leader_kills == leaders; ++i) {
+    if (testing::Test::HasFailure()) break;
     AwaitKill(tally);
   }
   // Those that follow live to the end.
   for (Worker& worker : workers_) worker.process.reset();
-  SetRunning(-1);
-  coordinator_.reset();
+  {
+    base::MutexLock lock(&mutex_);
+    running_.clear();
+  }
+  for (Coordinator& coordinator : coordinators_) coordinator.process.reset();
   CheckRows();
   const bool is_clean = !testing::Test::HasFailure();
   {
@@ -377,13 +423,22 @@ void KillRound::Run(int kills, Tally& tally) {
     is_over_ = !is_clean;
   }
   if (is_clean) {
-    StartCoordinator("");
+    for (Coordinator& coordinator : coordinators_) {
+      StartCoordinator(coordinator, "");
+    }
     for (Worker& worker : workers_) StartWorker(worker, "");
   }
   threads.clear();
   if (is_clean) {
-    coordinator_->Signal(SIGTERM);
-    EXPECT_EQ(coordinator_->Wait(), 0) << coordinator_->Errors();
+    {
+      base::MutexLock lock(&mutex_);
+      running_.clear();
+    }
+    for (Coordinator& coordinator : coordinators_) {
+      Process& process = *coordinator.process;
+      process.Signal(SIGTERM);
+      EXPECT_EQ(process.Wait(), 0) << process.Errors();
+    }
     for (Worker& worker : workers_) worker.process.reset();
     CheckRows();
   }

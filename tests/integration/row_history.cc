@@ -6,29 +6,37 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "profiledb/open.h"
 #include "profiledb/sqlite/sqlite_database.h"
-#include "profiledb/sqlite/sqlite_profile_store.h"
 
 namespace meshwright::integration {
 
-RowHistory::RowHistory(std::string store_path, const std::string& log_path)
-    : store_path_(std::move(store_path)), log_path_(log_path) {
+RowHistory::RowHistory(std::string store, const std::string& log_path)
+    : store_(std::move(store)), log_path_(log_path) {
   std::ofstream(log_path_, std::ios::app);  // there from the start
 }
 
-absl::StatusOr<std::set<std::string>> RowHistory::ReadRows() const {
-  const std::string folder = store_path_ + ".copy";
+absl::Status RowHistory::CopyFile(const std::string& copy) const {
+  const std::filesystem::path folder =
+      std::filesystem::path(copy).parent_path();
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
-  const std::string copy = folder + "/store";
   for (const char* const suffix : {"", "-wal"}) {
-    if (std::filesystem::exists(store_path_ + suffix)) {
-      std::filesystem::copy_file(store_path_ + suffix, copy + suffix);
+    if (std::filesystem::exists(store_ + suffix)) {
+      std::filesystem::copy_file(store_ + suffix, copy + suffix);
     }
   }
   ASSIGN_OR_RETURN(const auto database, sqlite::SqliteDatabase::Open(copy));
-  RETURN_IF_ERROR(database->Check());
-  ASSIGN_OR_RETURN(const auto store, sqlite::SqliteProfileStore::Open(copy));
+  return database->Check();
+}
+
+absl::StatusOr<std::set<std::string>> RowHistory::ReadRows() const {
+  std::string read = store_;
+  if (!store::IsPostgresUrl(store_)) {
+    read = store_ + ".copy/store";
+    RETURN_IF_ERROR(CopyFile(read));
+  }
+  ASSIGN_OR_RETURN(const auto store, store::OpenProfileStore(read));
   std::set<std::string> rows;
   RETURN_IF_ERROR(
       store->ForEach([&](const v1::ProfileResult& row, const store::Origin&) {
@@ -39,6 +47,7 @@ absl::StatusOr<std::set<std::string>> RowHistory::ReadRows() const {
 }
 
 absl::StatusOr<std::string> RowHistory::Check() {
+  // Before the log: what is measured later is measured after the commits.
   ASSIGN_OR_RETURN(std::set<std::string> rows, ReadRows());
   std::ifstream log(log_path_, std::ios::binary);
   log.seekg(log_read_);

@@ -447,7 +447,7 @@ DURABLE = [
           "A client that comes back sees old progress as new.",
           "coordinator/service/plans_service.cc",
           "        request->after());", "        0);",
-          "integration_kills_test", needs=PROCESSES),
+          "integration_kills_test", "*OneCoordinator", needs=PROCESSES),
 ]
 
 SERVICE = [
