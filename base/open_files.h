@@ -3,8 +3,7 @@
 // Concept: shells and service managers start a process with a soft limit of
 // 1,024, which a thousand connections use up. The process may raise it up to
 // the hard limit. The raised limit also bounds the connections of a server that
-// counts none itself. gRPC 1.51 takes no connection any more once it met the
-// limit (coordinator/daemon/own_port.h), so the limit is to be out of reach.
+// counts none itself (base/rpc/acceptor.h).
 // Threads: any; call it before threads start. Errors: none; where the system
 // refuses, the limit stays as it was.
 #ifndef MESHWRIGHT_BASE_OPEN_FILES_H_

@@ -6,14 +6,25 @@
 
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/rpc/acceptor.h"
+#include "base/rpc/listening_sockets.h"
 #include "base/rpc/local_address.h"
+#include "base/status_macros.h"
 
 namespace meshwright::base {
 namespace {
 
 constexpr char kLiveness[] = "liveness";
+// Of connections of whoever reaches the port.
+constexpr absl::Duration kIdle = absl::Minutes(5);
+constexpr absl::Duration kSilence = absl::Seconds(20);
+
+int CountMilliseconds(absl::Duration duration) {
+  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+}
 
 }  // namespace
 
@@ -21,6 +32,7 @@ struct HealthPort::Server {
   // A server needs one service beside its own; this one knows no call.
   grpc::CallbackGenericService nothing;
   std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<Acceptor> acceptor;
 
   void Set(const std::string& service, bool serving) const {
     server->GetHealthCheckService()->SetServingStatus(service, serving);
@@ -30,28 +42,32 @@ struct HealthPort::Server {
 absl::StatusOr<std::unique_ptr<HealthPort>> HealthPort::Start(
     const std::string& address, const Options& options) {
   const std::string complete = CompleteAddress(address);
-  const size_t colon = complete.rfind(':');
-  if (colon == std::string::npos) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", address, "\" is no address to listen on; write HOST:PORT"));
+  absl::StatusOr<ListeningSockets> sockets = ListeningSockets::Open(complete);
+  if (!sockets.ok()) {
+    return absl::Status(sockets.status().code(),
+                        absl::StrCat("--health: ", sockets.status().message()));
   }
+  std::string at = sockets->address();
   // Of the whole process, and of the servers that are built later.
   grpc::EnableDefaultHealthCheckService(true);
   auto own = std::make_unique<Server>();
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(complete, grpc::InsecureServerCredentials(), &port);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  std::vector<Acceptor::Door> doors;
+  doors.emplace_back(*std::move(sockets), grpc::InsecureServerCredentials(),
+                     &builder);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
+                             CountMilliseconds(kIdle));
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             CountMilliseconds(kSilence));
   builder.SetMaxReceiveMessageSize(4096);
   builder.RegisterCallbackGenericService(&own->nothing);
   own->server = builder.BuildAndStart();
-  if (own->server == nullptr || port == 0) {
-    return absl::AlreadyExistsError(absl::StrCat("cannot listen on ", complete,
-                                                 "; choose another address "
-                                                 "for --health"));
+  if (own->server == nullptr) {
+    return absl::InternalError("gRPC starts no server for --health");
   }
-  auto health = std::unique_ptr<HealthPort>(new HealthPort(
-      std::move(own), absl::StrCat(complete.substr(0, colon), ":", port)));
+  ASSIGN_OR_RETURN(own->acceptor, Acceptor::Start(std::move(doors), kSilence));
+  auto health = std::unique_ptr<HealthPort>(
+      new HealthPort(std::move(own), std::move(at)));
   health->SetReady(false);
   health->server_->Set(kLiveness, true);
   health->looks_ =
@@ -85,6 +101,7 @@ HealthPort::~HealthPort() {
     stopped_ = true;
   }
   looks_.join();
+  server_->acceptor.reset();
   // Watches of health are cancelled at once.
   server_->server->Shutdown(std::chrono::system_clock::now());
   server_->server->Wait();

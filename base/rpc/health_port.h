@@ -9,8 +9,7 @@
 //               called in `patience_looks` looks, one a second. Looks and not
 //               a clock: a process that was stopped for an hour does not hang.
 //
-// Threads: any. Errors: kInvalidArgument for an address without a port,
-// kAlreadyExists for a busy port.
+// Threads: any. Errors: those of ListeningSockets::Open and Acceptor::Start.
 #ifndef MESHWRIGHT_BASE_RPC_HEALTH_PORT_H_
 #define MESHWRIGHT_BASE_RPC_HEALTH_PORT_H_
 

@@ -1,5 +1,7 @@
 #include "base/rpc/local_address.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -22,6 +24,18 @@ std::string CompleteAddress(const std::string& written) {
                          return absl::ascii_isdigit(c);
                        });
   return is_port ? "127.0.0.1:" + written : written;
+}
+
+std::string ReadHostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
+}
+
+std::string NameForOthers(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  if (host != "0.0.0.0" && host != "[::]" && host != "::") return address;
+  return ReadHostName() + address.substr(colon);
 }
 
 }  // namespace meshwright::base

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/private_folder.h"
+#include "base/rpc/local_address.h"
 #include "base/status_macros.h"
 #include "coordinator/answers/answers.h"
 #include "worker/service/runner_batches.h"
@@ -64,7 +65,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   ASSIGN_OR_RETURN(worker.security.token,
                    cluster->coordinator_->NewLocalToken(security::Role::kWork));
   worker.name = worker::MakeWorkerName();
-  worker.host = worker::ReadHostName();
+  worker.host = base::ReadHostName();
   worker.devices = options.devices;
   worker.run_batch = options.run_batch ? std::move(options.run_batch)
                                        : worker::RunnerBatches();

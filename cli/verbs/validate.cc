@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/interrupt.h"
+#include "base/rpc/local_address.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
 #include "cli/flags/device_flags.h"
@@ -51,7 +52,7 @@ absl::StatusOr<validation::StagedResults> RunSequence(
           v1::ProfileResult& result = results.modules[event.result().key()];
           result = event.result();
           // No coordinator handed it out, and says where it ran.
-          result.set_host(worker::ReadHostName());
+          result.set_host(base::ReadHostName());
           result.set_worker(worker::MakeWorkerName());
         }
         if (!event.has_compared()) return;

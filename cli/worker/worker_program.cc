@@ -14,6 +14,7 @@
 #include "base/log/log.h"
 #include "base/rpc/channel_security.h"
 #include "base/rpc/health_port.h"
+#include "base/rpc/local_address.h"
 #include "base/supervisor.h"
 #include "cli/program/config_file.h"
 #include "cli/program/limit_seconds.h"
@@ -104,7 +105,7 @@ int ServeIdle(const WorkerFlags& flags) {
 int Serve(WorkerFlags flags) {
   worker::Worker::Dependencies& dependencies = flags.worker;
   dependencies.security = base::WithEnvironment(dependencies.security);
-  dependencies.host = worker::ReadHostName();
+  dependencies.host = base::ReadHostName();
   if (dependencies.name.empty()) {
     dependencies.name = worker::MakeWorkerName();
   }

@@ -8,15 +8,16 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
+#include "base/rpc/acceptor.h"
+#include "base/rpc/listening_sockets.h"
+#include "base/rpc/local_address.h"
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "coordinator/audit/stored_audit_log.h"
-#include "coordinator/daemon/own_port.h"
 #include "coordinator/dashboard/dashboard.h"
 #include "coordinator/dashboard/prediction_log.h"
 #include "coordinator/jobs/queue_measurer.h"
@@ -26,7 +27,6 @@
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
 #include "coordinator/service/call_slots.h"
-#include "coordinator/service/listen_address.h"
 #include "coordinator/service/prediction_observer.h"
 #include "coordinator/service/rpc_observer.h"
 #include "coordinator/service/server_credentials.h"
@@ -46,9 +46,6 @@ static_assert(kMaxMeasurements + kMaxComputations < kMaxCalls);
 // Watches ask so often whether their tokens still count, and so often the token
 // file is looked at.
 constexpr int kSecondsBetweenChecks = 10;
-
-// Of a knock at the own port, once in kSecondsBetweenChecks.
-constexpr absl::Duration kKnockPatience = absl::Seconds(2);
 
 // Calls `tick` once a second until it is destroyed.
 class Ticker {
@@ -93,6 +90,7 @@ struct Coordinator::Server {
         queue(&steady, QueueOptions(dependencies)),
         reshardings(dependencies.reshardings),
         held(dependencies.limits.held_streams,
+             dependencies.limits.streams_of_one,
              "streams open and no more; ask again when one has ended, or get "
              "the plan now and then"),
         runner({.clock = dependencies.clock,
@@ -114,8 +112,6 @@ struct Coordinator::Server {
   // Workers of a coordinator that does not lead go on elsewhere; those of one
   // that leads anew come back when its epoch has begun.
   void ReleaseWorkers();
-  // Knocks at the port from now on, on a thread of its own.
-  void WatchPort();
 
   Dependencies dependencies;
   // Leases and pauses are spans of time: a clock that is set ends none.
@@ -126,11 +122,11 @@ struct Coordinator::Server {
   resharding::AnswerCache reshardings;
   service::CallSlots held;
   service::CallSlots measurements{
-      kMaxMeasurements,
+      kMaxMeasurements, kMaxMeasurements,
       "calls that have programs measured and no more; ask again when one has "
       "ended"};
   service::CallSlots computations{
-      kMaxComputations,
+      kMaxComputations, kMaxComputations,
       "calls that compute answers and no more; ask again when one has ended"};
   store::MemoryPlanStore own_plans;
   plans::PlanRunner runner;
@@ -149,10 +145,9 @@ struct Coordinator::Server {
   std::unique_ptr<grpc::Service> workers;
   std::unique_ptr<grpc::Service> admin;
   std::unique_ptr<grpc::Server> grpc_server;
+  std::unique_ptr<base::Acceptor> acceptor;
   std::unique_ptr<Ticker> renewer;
   std::unique_ptr<Ticker> plan_ticker;
-  std::unique_ptr<OwnPort> port;  // null: nobody is told that it answers
-  std::unique_ptr<Ticker> port_ticker;
   std::unique_ptr<Ticker> ticker;
   std::unique_ptr<metrics::Exporter> exporter;
   std::unique_ptr<dashboard::Dashboard> dashboard;
@@ -200,16 +195,6 @@ void Coordinator::Server::ReleaseWorkers() {
   if (!takes.ok()) queue.ReleaseWorkers(takes);
 }
 
-void Coordinator::Server::WatchPort() {
-  port = std::make_unique<OwnPort>(address);
-  port->Note(port->Knock(kKnockPatience));
-  port_ticker = std::make_unique<Ticker>([this, seconds = 0]() mutable {
-    // A deaf one at each tick: what passes is to end no process.
-    if (++seconds % kSecondsBetweenChecks != 0 && !port->is_deaf()) return;
-    port->Note(port->Knock(kKnockPatience));
-  });
-}
-
 Coordinator::Coordinator(Dependencies dependencies)
     : server_(std::make_unique<Server>(std::move(dependencies))) {}
 
@@ -219,7 +204,8 @@ absl::Status Coordinator::Start() {
   base::SilenceGrpc();
   const std::string& wanted = server_->dependencies.listen_address;
   const Dependencies& given = server_->dependencies;
-  RETURN_IF_ERROR(service::CheckListenAddress(wanted));
+  ASSIGN_OR_RETURN(auto sockets, base::ListeningSockets::Open(wanted));
+  server_->address = sockets.address();
   security::AuditLog* log = given.audit;
   const std::string& name =
       given.advertised_address.empty() ? wanted : given.advertised_address;
@@ -273,13 +259,15 @@ absl::Status Coordinator::Start() {
 
   grpc::ServerBuilder builder;
   service::PrepareServer(given.limits, &builder);
-  int port = 0;
-  builder.AddListeningPort(wanted, credentials, &port);
+  std::vector<base::Acceptor::Door> doors;
+  doors.emplace_back(std::move(sockets), credentials, &builder);
   if (!given.local_address.empty()) {
+    ASSIGN_OR_RETURN(auto path,
+                     base::ListeningSockets::Open(given.local_address));
     ASSIGN_OR_RETURN(const auto local,
                      service::MakeServerCredentials(given.local_address, {},
                                                     guard, given.figures));
-    builder.AddListeningPort(given.local_address, local);
+    doors.emplace_back(std::move(path), local, &builder);
   }
   builder.RegisterService(server_->planning.get());
   builder.RegisterService(server_->resharding.get());
@@ -298,13 +286,11 @@ absl::Status Coordinator::Start() {
   service::InterceptRpcs(given.figures, std::move(admitted), &builder);
   server_->grpc_server = builder.BuildAndStart();
   if (server_->grpc_server == nullptr) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("cannot listen on ", wanted, "; choose another address"));
+    return absl::InternalError("gRPC does not start a server");
   }
-  server_->address =
-      absl::StartsWith(wanted, "unix:")
-          ? wanted
-          : absl::StrCat(wanted.substr(0, wanted.rfind(':')), ":", port);
+  ASSIGN_OR_RETURN(
+      server_->acceptor,
+      base::Acceptor::Start(std::move(doors), given.limits.keepalive_timeout));
   const auto workers = [this] { return server_->runner.ListWorkers(); };
   if (given.figures != nullptr && !given.metrics_address.empty()) {
     ASSIGN_OR_RETURN(
@@ -341,7 +327,7 @@ absl::Status Coordinator::Start() {
     RETURN_IF_ERROR(server_->runner.Start());
   } else {
     if (given.advertised_address.empty()) {
-      server_->leadership->SetAddress(service::NameForOthers(server_->address));
+      server_->leadership->SetAddress(base::NameForOthers(server_->address));
     }
     RETURN_IF_ERROR(server_->leadership->Renew());
     server_->FollowLeadership();
@@ -361,13 +347,10 @@ absl::Status Coordinator::Start() {
     server_->FollowLeadership();
     server_->runner.Tick();
   });
-  if (given.alive) server_->WatchPort();
   server_->ticker = std::make_unique<Ticker>([this, seconds = 0]() mutable {
     server_->ReleaseWorkers();
     server_->queue.Tick();
-    if (server_->port != nullptr && !server_->port->is_deaf()) {
-      server_->dependencies.alive();
-    }
+    if (server_->dependencies.alive) server_->dependencies.alive();
     if (++seconds % kSecondsBetweenChecks != 0) return;
     server_->FollowTokenFile();
     server_->runner.feed().NotifyAll();
@@ -404,7 +387,6 @@ void Coordinator::Stop() {
   server_->exporter.reset();
   server_->dashboard.reset();
   server_->ticker.reset();
-  server_->port_ticker.reset();
   server_->plan_ticker.reset();
   server_->renewer.reset();
   server_->queue.HandOver();
@@ -412,6 +394,7 @@ void Coordinator::Stop() {
   if (server_->leadership != nullptr) server_->leadership->StepDown();
   server_->queue.Shutdown();
   if (server_->grpc_server != nullptr) {
+    server_->acceptor.reset();
     // Calls still open are cancelled at once. Only after Wait can none follow.
     server_->grpc_server->Shutdown(std::chrono::system_clock::now());
     server_->grpc_server->Wait();

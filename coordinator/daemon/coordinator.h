@@ -82,8 +82,7 @@ class Coordinator {
     // address is; empty: nowhere.
     std::string dashboard_address;
     // Called about once a second, after the queue was looked after: a
-    // coordinator that hangs stops calling, as does one whose port takes no
-    // connections any more (own_port.h). One whose database hangs goes on.
+    // coordinator that hangs stops calling. One whose database hangs goes on.
     // Empty: nobody is.
     std::function<void()> alive;
     jobs::JobQueue::Options queue;

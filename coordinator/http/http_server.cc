@@ -2,6 +2,8 @@
 
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
@@ -18,9 +20,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/rpc/listening_sockets.h"
 #include "base/status_macros.h"
 #include "coordinator/http/tls_context.h"
-#include "coordinator/service/listen_address.h"
 
 namespace meshwright::http {
 namespace {
@@ -43,6 +45,13 @@ struct Shared {
   const HttpServer::Answer answer;
   int open = 0;  // connections; they count on the one thread
 };
+
+// One that comes by IPv4 has its IPv4 address, also at a socket of both.
+std::string NameHost(const asio::ip::address& host) {
+  if (!host.is_v6() || !host.to_v6().is_v4_mapped()) return host.to_string();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, host.to_v6())
+      .to_string();
+}
 
 std::string ReadCommonName(SSL* session) {
   X509* const certificate = SSL_get1_peer_certificate(session);
@@ -94,7 +103,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     beast::error_code unknown;
     const tcp::endpoint peer = Lowest().socket().remote_endpoint(unknown);
     if (!unknown) {
-      peer_ = absl::StrCat(peer.address().to_string(), ":", peer.port());
+      peer_ = absl::StrCat(NameHost(peer.address()), ":", peer.port());
     }
   }
   ~Connection() { --shared_->open; }
@@ -226,44 +235,48 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 }  // namespace
 
 struct HttpServer::Server {
+  struct Door {
+    tcp::acceptor acceptor;
+    asio::steady_timer rest;
+  };
+
   Server(Options given, Answer answer)
       : shared{std::move(given), std::move(answer)} {}
   ~Server() { io.stop(); }
 
-  // Binds; what cannot fail after service::CheckListenAddress, unless another
-  // process is quicker.
-  beast::error_code Listen(const std::string& host, const std::string& port) {
+  // Takes the socket over.
+  beast::error_code AddDoor(int listening) {
+    sockaddr at = {};
+    socklen_t size = sizeof(at);
+    getsockname(listening, &at, &size);
+    doors.push_back(std::make_unique<Door>(
+        Door{tcp::acceptor(io), asio::steady_timer(io)}));
     beast::error_code error;
-    tcp::resolver resolver(io);
-    const auto found =
-        resolver.resolve(host, port, tcp::resolver::passive, error);
-    if (error) return error;
-    for (const auto& entry : found) {
-      acceptor = tcp::acceptor(io);
-      const tcp::endpoint at = entry.endpoint();
-      acceptor.open(at.protocol(), error);
-      if (!error)
-        acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-      if (!error) acceptor.bind(at, error);
-      if (!error)
-        acceptor.listen(asio::socket_base::max_listen_connections, error);
-      if (!error) break;
+    doors.back()->acceptor.assign(
+        at.sa_family == AF_INET6 ? tcp::v6() : tcp::v4(), listening, error);
+    if (error) {
+      close(listening);
+    } else {
+      Accept(*doors.back());
     }
     return error;
   }
 
-  void Accept() {
-    acceptor.async_accept([this](beast::error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted) return;
-      if (error) {  // too many files are open, say
-        rest.expires_after(kRestAfterFailure);
-        rest.async_wait([this](beast::error_code) { Accept(); });
-        return;
-      }
-      if (shared.open < shared.options.max_connections)
-        Serve(std::move(socket));
-      Accept();
-    });
+  void Accept(Door& door) {
+    door.acceptor.async_accept(
+        [this, &door](beast::error_code error, tcp::socket socket) {
+          if (error == asio::error::operation_aborted) return;
+          if (error) {  // too many files are open, say
+            door.rest.expires_after(kRestAfterFailure);
+            door.rest.async_wait(
+                [this, &door](beast::error_code) { Accept(door); });
+            return;
+          }
+          if (shared.open < shared.options.max_connections) {
+            Serve(std::move(socket));
+          }
+          Accept(door);
+        });
   }
 
   void Serve(tcp::socket socket) {
@@ -281,8 +294,7 @@ struct HttpServer::Server {
   Shared shared;
   std::unique_ptr<TlsContext> tls;  // null: plain
   asio::io_context io;              // after `shared`: connections end with it
-  tcp::acceptor acceptor{io};
-  asio::steady_timer rest{io};
+  std::vector<std::unique_ptr<Door>> doors;
   std::jthread thread;  // last: joined before the rest is destroyed
 };
 
@@ -297,26 +309,23 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
     return absl::InvalidArgumentError(
         absl::StrCat("HTTP is not read from ", address, "; give HOST:PORT"));
   }
-  RETURN_IF_ERROR(service::CheckListenAddress(address));
-  const size_t colon = address.rfind(':');
-  const std::string named = address.substr(0, colon);
-  const std::string host =
-      named.front() == '[' ? named.substr(1, named.size() - 2) : named;
+  ASSIGN_OR_RETURN(auto sockets, base::ListeningSockets::Open(address));
   std::unique_ptr<HttpServer> made(new HttpServer);
   made->server_ = std::make_unique<Server>(options, std::move(answer));
   Server& server = *made->server_;
   if (options.security.uses_tls()) {
     ASSIGN_OR_RETURN(server.tls, TlsContext::Load(options.security));
   }
-  beast::error_code error = server.Listen(host, address.substr(colon + 1));
-  const tcp::endpoint at =
-      error ? tcp::endpoint() : server.acceptor.local_endpoint(error);
+  made->address_ = sockets.address();
+  beast::error_code error;
+  for (const int listening : sockets.Release()) {
+    const beast::error_code refused = server.AddDoor(listening);
+    if (refused) error = refused;
+  }
   if (error) {
-    return absl::AlreadyExistsError(
+    return absl::ResourceExhaustedError(
         absl::StrCat("cannot listen on ", address, ": ", error.message()));
   }
-  made->address_ = absl::StrCat(named, ":", at.port());
-  server.Accept();
   server.thread = std::jthread([&server] { server.io.run(); });
   return made;
 }

@@ -139,13 +139,14 @@ class AdminService : public v1::Admin::CallbackService {
   grpc::ServerWriteReactor<v1::BackupChunk>* BackUpStore(
       grpc::CallbackServerContext* context,
       const v1::BackUpStoreRequest* /*request*/) override {
+    const security::Call call = DescribeCall(*context, kBackUpPath);
     return BackupCall::Begin(
         {.calls = context_.calls,
          .guard = context_.guard,
-         .call = DescribeCall(*context, kBackUpPath),
+         .call = call,
          .patience = limits_.stream_idle,
          .cancel = [context] { context->TryCancel(); }},
-        context_.held->Take(),
+        TakeStream(context_, call),
         [this]() -> absl::StatusOr<std::unique_ptr<store::OutgoingBackup>> {
           if (store_.empty()) {
             return absl::UnimplementedError(

@@ -3,20 +3,24 @@
 // Concept: a watched plan may take days, and each of its watchers holds a
 // connection and its buffers. A validation holds a thread for as long as its
 // programs run, and enough of them would leave none for a look-up. Beyond the
-// maximum of its kind a new call is refused, and those at hand go on. Workers
-// are not counted: their tokens are.
+// maximum of its kind a new call is refused, and those at hand go on. A caller
+// with a name has a share of its own, so that one cannot take the places of
+// all. Workers are not counted: their tokens are.
 // Ownership: a slot is given back when its last copy goes; it outlives the
 // CallSlots that gave it. Threads: any.
 // Errors: kResourceExhausted, one sentence with the way out.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_CALL_SLOTS_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_CALL_SLOTS_H_
 
-#include <atomic>
 #include <memory>
+#include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/mutex.h"
 
 namespace meshwright::service {
 
@@ -25,26 +29,48 @@ class CallSlots {
   using Slot = std::shared_ptr<const void>;
 
   // `refusal` goes on after "this coordinator holds 32 ".
-  CallSlots(int maximum, const char* refusal)
-      : maximum_(maximum), refusal_(refusal) {}
+  CallSlots(int maximum, int share, const char* refusal)
+      : maximum_(maximum), share_(share), refusal_(refusal) {}
 
-  // A place, held as long as the slot lives. kResourceExhausted where all are
-  // taken.
-  absl::StatusOr<Slot> Take() {
-    if (count_->fetch_add(1) >= maximum_) {
-      count_->fetch_sub(1);
-      return absl::ResourceExhaustedError(
-          absl::StrCat("this coordinator holds ", maximum_, " ", refusal_));
+  // A place, held as long as the slot lives. `caller`: whose share it is of;
+  // empty: of nobody's. kResourceExhausted where all are taken.
+  absl::StatusOr<Slot> Take(const std::string& caller = "") {
+    base::MutexLock lock(&taken_->mutex);
+    if (taken_->all >= maximum_) return Refuse("this coordinator", maximum_);
+    if (!caller.empty()) {
+      int& own = taken_->of[caller];
+      if (own >= share_) return Refuse(caller, share_);
+      ++own;
     }
-    return Slot(count_.get(),
-                [count = count_](const void*) { count->fetch_sub(1); });
+    ++taken_->all;
+    return Slot(taken_.get(), [taken = taken_, caller](const void*) {
+      taken->GiveBack(caller);
+    });
   }
 
  private:
+  struct Taken {
+    void GiveBack(const std::string& caller) ABSL_LOCKS_EXCLUDED(mutex) {
+      base::MutexLock lock(&mutex);
+      --all;
+      const auto own = of.find(caller);
+      if (own != of.end() && --own->second == 0) of.erase(own);
+    }
+
+    base::Mutex mutex;
+    int all ABSL_GUARDED_BY(mutex) = 0;
+    absl::flat_hash_map<std::string, int> of ABSL_GUARDED_BY(mutex);
+  };
+
+  absl::Status Refuse(const std::string& who, int maximum) const {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(who, " holds ", maximum, " ", refusal_));
+  }
+
   const int maximum_;
+  const int share_;
   const char* const refusal_;
-  const std::shared_ptr<std::atomic<int>> count_ =
-      std::make_shared<std::atomic<int>>(0);
+  const std::shared_ptr<Taken> taken_ = std::make_shared<Taken>();
 };
 
 }  // namespace meshwright::service

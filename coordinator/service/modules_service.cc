@@ -247,7 +247,8 @@ class ModulesService : public v1::Modules::CallbackService {
                              .name_space = name_space,
                              .quota = FindPlanQuota(*guard_, name_space),
                              .patience = patience_},
-                            call, held_->Take(), response);
+                            call, held_->Take(caller.ok() ? caller->id : ""),
+                            response);
   }
 
  private:

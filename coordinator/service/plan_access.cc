@@ -23,8 +23,10 @@ bool MayDoAll(const security::Caller& caller) {
          security::Grants(caller.roles, security::Role::kAdmin);
 }
 
-// "ipv4:10.0.0.7:41288" without the port, which each connection has anew.
+// "ipv4:10.0.0.7:41288" without the port, which each connection has anew. All
+// who come over a path are "unix:".
 std::string NamePeer(const std::string& peer) {
+  if (peer == "unix:") return "local";
   const size_t port = peer.rfind(':');
   return absl::StartsWith(peer, "ip") && port != std::string::npos
              ? peer.substr(0, port)

@@ -44,8 +44,10 @@ class PlanningService : public v1::Planning::CallbackService {
   grpc::ServerWriteReactor<v1::PlanEvent>* MakePlan(
       grpc::CallbackServerContext* context,
       const v1::PlanRequest* request) override {
+    const security::Call call =
+        DescribeCall(*context, "/meshwright.v1.Planning/MakePlan");
     // The translation lives as long as its watch, and the slot with it.
-    const absl::StatusOr<CallSlots::Slot> slot = context_.held->Take();
+    const absl::StatusOr<CallSlots::Slot> slot = TakeStream(context_, call);
     const auto watch = MadePlan::Make(
         {.runner = context_.runner,
          .calls = context_.calls,
@@ -56,8 +58,6 @@ class PlanningService : public v1::Planning::CallbackService {
           return MadePlan::Translated{std::move(said.events),
                                       std::move(said.end)};
         });
-    const security::Call call =
-        DescribeCall(*context, "/meshwright.v1.Planning/MakePlan");
     watch->Begin(
         [this, request, may_hold = slot.status(), call,
          trace =
@@ -88,7 +88,7 @@ class PlanningService : public v1::Planning::CallbackService {
     const security::Call call =
         DescribeCall(*context, "/meshwright.v1.Planning/Compare");
     return CompareStream::Answer(
-        context_.calls, TakeMeasuringSlot(context_),
+        context_.calls, TakeMeasuringSlot(context_, call),
         [guard = context_.guard, call] { return guard->MayGoOn(call); },
         [this, request = *request, call,
          trace = FindTraceparent(*context)](CompareStream& stream) {
@@ -252,14 +252,21 @@ class ReshardingService : public v1::Resharding::CallbackService {
 
 }  // namespace
 
-absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(
-    const ServiceContext& context) {
+absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,
+                                           const security::Call& call) {
+  // A caller that is none is turned away elsewhere.
+  const auto caller = context.guard->Identify(call);
+  return context.held->Take(caller.ok() ? caller->id : "");
+}
+
+absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(const ServiceContext& context,
+                                                  const security::Call& call) {
   if (*context.draining) {
     return absl::UnavailableError("the coordinator drains and takes no runs");
   }
   RETURN_IF_ERROR(
       plans::CheckLeads(context.leadership, "has programs measured"));
-  ASSIGN_OR_RETURN(CallSlots::Slot stream, context.held->Take());
+  ASSIGN_OR_RETURN(CallSlots::Slot stream, TakeStream(context, call));
   ASSIGN_OR_RETURN(CallSlots::Slot run, context.measurements->Take());
   return CallSlots::Slot(
       std::make_shared<std::pair<CallSlots::Slot, CallSlots::Slot>>(

@@ -168,7 +168,7 @@ class PlansService : public v1::Plans::CallbackService {
          .call = call,
          .patience = limits_.stream_idle,
          .cancel = [context] { context->TryCancel(); }},
-        context_.held->Take(),
+        TakeStream(context_, call),
         [this, id = request->id(),
          call]() -> absl::StatusOr<std::unique_ptr<plans::OutgoingFiles>> {
           if (!questions_.export_plan) return NotAnswered();
@@ -186,7 +186,7 @@ class PlansService : public v1::Plans::CallbackService {
       const v1::ValidatePlanRequest* request) override {
     const security::Call call = DescribeCall(*context, kValidatePath);
     return ValidateStream::Answer(
-        calls_, TakeMeasuringSlot(context_),
+        calls_, TakeMeasuringSlot(context_, call),
         [guard = guard_, call] { return guard->MayGoOn(call); },
         [this, request = *request, call,
          trace = FindTraceparent(*context)](ValidateStream& stream) {
@@ -200,8 +200,9 @@ class PlansService : public v1::Plans::CallbackService {
       const v1::WatchPlanRequest* request) override {
     using Watched =
         PlanWatch<grpc::ServerWriteReactor<v1::PlanUpdate>, v1::PlanUpdate>;
+    const security::Call call = DescribeCall(*context, kWatchPath);
     // The translation lives as long as its watch, and the slot with it.
-    const absl::StatusOr<CallSlots::Slot> slot = context_.held->Take();
+    const absl::StatusOr<CallSlots::Slot> slot = TakeStream(context_, call);
     const auto watch =
         Watched::Make({.runner = runner_,
                        .calls = calls_,
@@ -215,7 +216,6 @@ class PlansService : public v1::Plans::CallbackService {
                         translated.events.push_back(std::move(update));
                         return translated;
                       });
-    const security::Call call = DescribeCall(*context, kWatchPath);
     watch->Begin(
         [this, request, may_hold = slot.status(),
          call]() -> absl::StatusOr<v1::PlanRecord> {

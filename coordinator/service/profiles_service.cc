@@ -69,7 +69,7 @@ class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk>,
         call_(call),
         described_(DescribeCall(*call, kImportPath)),
         report_(report),
-        slot_(context.held->Take()) {}
+        slot_(TakeStream(context, described_)) {}
 
   void OnReadDone(bool ok) override {
     if (!idle_->Note()) return;  // it has ended
@@ -178,13 +178,14 @@ class ProfilesService : public v1::Profiles::CallbackService {
   grpc::ServerWriteReactor<v1::ExportChunk>* Export(
       grpc::CallbackServerContext* context,
       const v1::ExportProfilesRequest* request) override {
+    const security::Call call = DescribeCall(*context, kExportPath);
     return ExportCall::Begin(
         {.calls = context_.calls,
          .guard = context_.guard,
-         .call = DescribeCall(*context, kExportPath),
+         .call = call,
          .patience = limits_.stream_idle,
          .cancel = [context] { context->TryCancel(); }},
-        context_.held->Take(), [this, team = request->namespace_()] {
+        TakeStream(context_, call), [this, team = request->namespace_()] {
           return store::OutgoingMeasurements::Make(*context_.profiles, team);
         });
   }
@@ -199,7 +200,7 @@ class ProfilesService : public v1::Profiles::CallbackService {
       const v1::RemeasureRequest* request) override {
     const security::Call call = DescribeCall(*context, kRemeasurePath);
     return RemeasureStream::Answer(
-        context_.calls, TakeMeasuringSlot(context_),
+        context_.calls, TakeMeasuringSlot(context_, call),
         [guard = context_.guard, call] { return guard->MayGoOn(call); },
         [this, request = *request, call,
          trace = FindTraceparent(*context)](RemeasureStream& stream) {

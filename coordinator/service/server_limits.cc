@@ -48,8 +48,6 @@ void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder) {
   grpc::ResourceQuota quota("coordinator");
   quota.Resize(limits.buffer_bytes);
   builder->SetResourceQuota(quota);
-  // Two coordinators on one port would each get half of the calls.
-  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                               limits.calls_per_connection);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,

@@ -30,10 +30,14 @@ class Service;
 
 namespace meshwright::service {
 
+// For a call that stays open. Errors: those of CallSlots::Take.
+absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,
+                                           const security::Call& call);
+
 // For a call that has programs measured. Errors: kUnavailable while the
 // coordinator drains, those of CallSlots::Take and Leadership::CheckLeads.
-absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(
-    const ServiceContext& context);
+absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(const ServiceContext& context,
+                                                  const security::Call& call);
 
 // Of one run that the caller asks for, of a plan that is done, on devices like
 // those that it was made for, where it names them. The caller is charged.

@@ -94,7 +94,7 @@ LAYERS = {
         "coordinator/space/rematerialization", "planner/intraop",
         "planner/symbolic"),
     "coordinator/http": (
-        "base", "base/log", "coordinator/security", "coordinator/service"),
+        "base", "base/log", "base/rpc", "coordinator/security"),
     "coordinator/http/testing": (),
     "coordinator/ir": ("base", "proto/hlo"),
     "coordinator/ir/checks": ("base", "coordinator/ir", "coordinator/ir/links"),

@@ -20,6 +20,7 @@
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/rpc/channel.h"
+#include "base/rpc/local_address.h"
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "base/version.h"
@@ -40,14 +41,8 @@ absl::StatusOr<std::string> RandomSecret() {
 
 }  // namespace
 
-std::string ReadHostName() {
-  char name[256] = {};
-  if (gethostname(name, sizeof(name) - 1) != 0) return "localhost";
-  return name;
-}
-
 std::string MakeWorkerName() {
-  return absl::StrCat(ReadHostName(), "-", getpid());
+  return absl::StrCat(base::ReadHostName(), "-", getpid());
 }
 
 absl::StatusOr<v1::RunnerEvent::Ready> DescribeDevices(

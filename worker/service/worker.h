@@ -66,7 +66,6 @@ class Worker {
 
 // A name for this process: host, process id.
 std::string MakeWorkerName();
-std::string ReadHostName();
 
 }  // namespace meshwright::worker
 

@@ -1,0 +1,56 @@
+#include "coordinator/service/call_slots.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+namespace meshwright::service {
+namespace {
+
+TEST(CallSlotsTest, BeyondTheMaximumACallIsRefusedUntilOneEnds) {
+  CallSlots slots(2, 2, "streams and no more");
+  auto first = slots.Take();
+  const auto second = slots.Take("token:a");
+  ASSERT_TRUE(first.ok() && second.ok());
+  const auto third = slots.Take();
+  EXPECT_TRUE(absl::IsResourceExhausted(third.status()));
+  EXPECT_EQ(third.status().message(),
+            "this coordinator holds 2 streams and no more");
+  first->reset();
+  EXPECT_TRUE(slots.Take().ok());
+}
+
+TEST(CallSlotsTest, ACallerTakesItsShareAndLeavesTheRestToOthers) {
+  CallSlots slots(6, 2, "streams and no more");
+  auto first = slots.Take("token:a");
+  const auto copy = *first;
+  const auto second = slots.Take("token:a");
+  ASSERT_TRUE(second.ok());
+  const auto refused = slots.Take("token:a");
+  EXPECT_EQ(refused.status().message(), "token:a holds 2 streams and no more");
+  EXPECT_TRUE(slots.Take("token:b").ok());
+  first->reset();
+  EXPECT_FALSE(slots.Take("token:a").ok()) << "a copy holds the place";
+}
+
+TEST(CallSlotsTest, NobodysCallsAreBoundedTogetherAlone) {
+  CallSlots slots(5, 1, "streams and no more");
+  std::vector<CallSlots::Slot> held;
+  for (int i = 0; i < 5; ++i) {
+    auto slot = slots.Take();
+    ASSERT_TRUE(slot.ok()) << slot.status();
+    held.push_back(*std::move(slot));
+  }
+  EXPECT_FALSE(slots.Take().ok());
+}
+
+TEST(CallSlotsTest, ASlotOutlivesTheSlots) {
+  std::optional<CallSlots> slots(std::in_place, 1, 1, "streams");
+  const auto held = slots->Take("token:a");
+  slots.reset();
+  EXPECT_TRUE(held.ok());
+}
+
+}  // namespace
+}  // namespace meshwright::service
