@@ -56,6 +56,12 @@ class Page:
             raise AssertionError(
                 f"{url} was not drawn: {self.console()}") from None
 
+    def open(self, url: str) -> None:
+        """A page of others, which says in its own way that it is drawn."""
+        self._command("Emulation.setDeviceMetricsOverride",
+                      width=1280, height=900, deviceScaleFactor=1, mobile=False)
+        self._driver.get(url)
+
     def forget(self) -> None:
         """What the browser keeps of pages: the next one comes to a stranger."""
         self._command("Network.clearBrowserCache")
@@ -74,6 +80,10 @@ class Page:
 
     def ask(self, script: str, *arguments: Any) -> Any:
         return self._driver.execute_script(script, *arguments)
+
+    def ask_async(self, script: str, *arguments: Any) -> Any:
+        """What the script hands to the function that is its last argument."""
+        return self._driver.execute_async_script(script, *arguments)
 
     def check(self, name: str) -> Any:
         """The faults that a function of page_checks.js finds."""
