@@ -27,7 +27,7 @@ from meshwright._client_base import (
 )
 from meshwright._progress import OnUpdate, ProgressDisplay
 from meshwright._requests import Mesh, Module, PlanOptions
-from meshwright._stubs import plans_pb2, plans_pb2_grpc
+from meshwright._stubs import plan_record_pb2, plans_pb2, plans_pb2_grpc
 from meshwright.errors import DeadlineExceeded, Internal, NotFound, Unavailable
 from meshwright.plan import Plan
 from meshwright.quantities import parse_mesh, parse_seconds
@@ -95,7 +95,7 @@ class Client(ClientBase):
         content: bytes,
         request: plans_pb2.SubmitPlanRequest,
         until: float | None,
-    ) -> plans_pb2.PlanRecord:
+    ) -> plan_record_pb2.PlanRecord:
         known = self._call(
             plans_pb2_grpc.ModulesStub,
             "Has",
@@ -109,7 +109,7 @@ class Client(ClientBase):
                 _requests.chunks(content),
                 _requests.limit(_requests.ANALYSIS_SECONDS, until),
             )
-        record: plans_pb2.PlanRecord = self._call(
+        record: plan_record_pb2.PlanRecord = self._call(
             plans_pb2_grpc.PlansStub,
             "Submit",
             request,

@@ -156,7 +156,8 @@ def _unwrap(
     )
     if not (hasattr(step, "lower") and hasattr(step, "__wrapped__")):
         return step, donated
-    traced = step.trace(*abstract)
+    jitted: Any = step
+    traced = jitted.trace(*abstract)
     if not hasattr(traced, "args_info"):  # that of flax.nnx
         raise InvalidArgument(
             f"step is jitted by {type(step).__module__}; split its modules "

@@ -54,7 +54,7 @@ def norms_that_compute_more(module: torch.nn.Module) -> dict[str, str]:
     }
 
 
-class _BatchNormOnCpus(_Norm):
+class _BatchNormOnCpus(_Norm):  # type: ignore
     process_group: Any
 
     def _check_input_dim(self, input: torch.Tensor) -> None:
@@ -86,7 +86,7 @@ class _BatchNormOnCpus(_Norm):
             result = result + self.bias.view(shape)
         return result.to(x.dtype)
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def _keep(
         self, mean: torch.Tensor, variance: torch.Tensor, count: int
     ) -> None:
@@ -101,7 +101,7 @@ class _BatchNormOnCpus(_Norm):
         self.running_var.lerp_(unbiased.to(self.running_var.dtype), weight)
 
 
-class _Sum(torch.autograd.Function):
+class _Sum(torch.autograd.Function):  # type: ignore[misc]
     """The sum over processes; so is the gradient, as each of them reads it."""
 
     @staticmethod

@@ -29,7 +29,7 @@ _LOSSES = (
 _ENTROPIES = (F.cross_entropy, F.nll_loss)
 
 
-class MeansApart(TorchFunctionMode):
+class MeansApart(TorchFunctionMode):  # type: ignore[misc]
     """Within it, these losses are computed that way."""
 
     def __torch_function__(

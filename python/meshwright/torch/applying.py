@@ -268,7 +268,7 @@ def _check_batch(batch: Any, placed: PlanPlacements) -> None:
 
 def _is_stacked(value: torch.Tensor, shape: tuple[int, ...]) -> bool:
     """Whether the plan counts micro-batches in the first dimension."""
-    return len(shape) == value.dim() + 1
+    return bool(len(shape) == value.dim() + 1)
 
 
 def _settle(accumulate: int) -> Callable[[torch.Tensor], None]:

@@ -100,7 +100,7 @@ def plan(
 
 def _name_device(platform: str) -> str:
     if platform == "cuda" and torch.cuda.is_available():
-        return torch.cuda.get_device_name()
+        return str(torch.cuda.get_device_name())
     return platform
 
 
