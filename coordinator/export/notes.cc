@@ -1,6 +1,5 @@
 #include "coordinator/export/notes.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -12,60 +11,7 @@ namespace meshwright::exporting {
 namespace {
 
 using segmenter::Analysis;
-using segmenter::SegmentGraph;
-using segmenter::SegmentIndex;
 using segmenter::SegmentTypeId;
-using space::UnsplitBoundary;
-using space::UnsplitReason;
-
-std::string Named(const Analysis& analysis, const SegmentGraph& graph,
-                  int value) {
-  const ir::Instruction& it = analysis.module.at(graph.values[value].origin);
-  return absl::StrCat(it.name(), " [", absl::StrJoin(it.shape.dims, ","), "]");
-}
-
-std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
-                   const space::Mesh& mesh, const UnsplitBoundary& boundary) {
-  const auto at = [&] { return Named(analysis, graph, *boundary.at); };
-  switch (boundary.why) {
-    case UnsplitReason::kNothingSplit:
-      return "no block beside it is split by columns, contraction or experts";
-    case UnsplitReason::kNoRows:
-      return absl::StrCat("no row dimension of ", at(), " divides by ",
-                          mesh[boundary.axis], " more");
-    case UnsplitReason::kInside:
-      return absl::StrCat(
-          at(), " is of the inside of a block, split as its contractions are");
-    case UnsplitReason::kStopped:
-      return absl::StrCat("a split does not pass ", at());
-    case UnsplitReason::kGradientOnly:
-      return absl::StrCat("its gradient ", at(), " cannot be split alike");
-  }
-  return "";
-}
-
-std::string DescribeBoundary(const Analysis& analysis, const space::Mesh& mesh,
-                             const space::SegmentType& type,
-                             SegmentTypeId number,
-                             const UnsplitBoundary& boundary) {
-  const SegmentIndex segment = analysis.types[number];
-  const SegmentGraph& graph = analysis.graphs[segment];
-  const bool enters = std::any_of(graph.entries.begin(), graph.entries.end(),
-                                  [&](const segmenter::BoundaryPair& it) {
-                                    return it.activation == boundary.value;
-                                  });
-  const auto equal = std::count(analysis.type_of_segment.begin(),
-                                analysis.type_of_segment.end(), number);
-  return absl::StrCat(
-      segmenter::NameSwitch(segmenter::SegmentSwitch::kSequence), ": ",
-      Named(analysis, graph, boundary.value),
-      enters ? ", which enters segment " : ", which leaves segment ",
-      segment.value(),
-      equal > 1 ? absl::StrCat(" and ", equal - 1, " equal ones") : "",
-      ", stays whole on mesh axis ", boundary.axis, " in ",
-      boundary.configurations, " of ", type.sequence_configurations,
-      " configurations, for ", Reason(analysis, graph, mesh, boundary));
-}
 
 std::string DescribeLoop(const Analysis& analysis,
                          const space::SegmentType& type, SegmentTypeId number) {
@@ -134,10 +80,6 @@ std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
     if (!space.types[t].cut_short.empty()) {
       notes.push_back(absl::StrCat("segment ", analysis.types[t].value(), ": ",
                                    space.types[t].cut_short));
-    }
-    for (const UnsplitBoundary& boundary : space.types[t].unsplit_boundaries) {
-      notes.push_back(DescribeBoundary(analysis, space.context.mesh,
-                                       space.types[t], t, boundary));
     }
   }
   return notes;

@@ -12,10 +12,8 @@
 namespace meshwright::exporting {
 
 // One for the callbacks to the host. One per search that was cut short. One per
-// switch that leaves parameters whole: how many, and which. One per boundary
-// between segments that the sequence switch leaves whole, with the reason, and
-// in how many of its type's configurations. One per loop of which not all
-// combinations of strategies are searched.
+// switch that leaves parameters whole: how many, and which. One per loop of
+// which not all combinations of strategies are searched.
 std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
                                    const space::ProfileSpace& space);
 

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "coordinator/export/notes.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 #include "tests/golden/golden.h"
@@ -68,35 +67,6 @@ TEST_P(AnalysisGoldenTest, TheTableIsTheExpectedOne) {
       Table(*analysis, BuildProfileSpace(*analysis, context));
   ExpectGolden(absl::StrCat("tests/golden/", name, ".txt"), table);
 }
-
-// Every boundary that the sequence switch leaves whole, with the reason.
-class SequenceNotesTest : public testing::TestWithParam<Case> {};
-
-TEST_P(SequenceNotesTest, EveryWholeBoundarySaysWhy) {
-  segmenter::StrategyRequest request;
-  request.switches = {segmenter::SegmentSwitch::kSequence};
-  const auto analysis =
-      segmenter::AnalyzeSample(GetParam().model, GetParam().mesh, request);
-  ASSERT_TRUE(analysis.ok()) << analysis.status();
-  space::KeyContext context;
-  context.mesh = GetParam().mesh;
-  const std::vector<std::string> notes =
-      exporting::ListNotes(*analysis, BuildProfileSpace(*analysis, context));
-  ExpectGolden(
-      absl::StrCat("tests/golden/", GetParam().model, "_",
-                   absl::StrJoin(GetParam().mesh, "x"), "_sequence.txt"),
-      absl::StrCat(absl::StrJoin(notes, "\n"), "\n"));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    All, SequenceNotesTest,
-    testing::Values(Case{"t5_tiny", {1, 2}}, Case{"t5_tiny", {1, 3}},
-                    Case{"moe_tiny", {1, 2}}, Case{"vit_tiny", {1, 2}},
-                    Case{"vit_tiny", {2, 2}}, Case{"unet_tiny", {1, 2}}),
-    [](const auto& info) {
-      return absl::StrCat(info.param.model, "_",
-                          absl::StrJoin(info.param.mesh, "x"));
-    });
 
 INSTANTIATE_TEST_SUITE_P(
     All, AnalysisGoldenTest,

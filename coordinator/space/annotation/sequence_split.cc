@@ -1,14 +1,11 @@
 #include "coordinator/space/annotation/sequence_split.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 
 #include "coordinator/segmenter/segment_view.h"
 #include "coordinator/space/annotation/respecify.h"
-#include "coordinator/space/annotation/unsplit_boundaries.h"
 
 namespace meshwright::space {
 namespace {
@@ -36,7 +33,7 @@ class SequenceSplitter : segmenter::SegmentView {
     for (int i = 0; i < count_; ++i) index_[Origin(i)] = i;
   }
 
-  AxisAnnotation Run(std::vector<UnsplitBoundary>* unsplit_boundaries) {
+  AxisAnnotation Run() {
     CloseAttention();
     CloseArguments();
     SeedBlocks();
@@ -47,7 +44,6 @@ class SequenceSplitter : segmenter::SegmentView {
     for (int i = 0; i < count_; ++i) {
       if (label_[i] >= 0) respecifier_.Change(i, label_[i]);
     }
-    if (unsplit_boundaries != nullptr) NoteWhole(*unsplit_boundaries);
     return respecifier_.Finish();
   }
 
@@ -271,7 +267,6 @@ class SequenceSplitter : segmenter::SegmentView {
         if (respecifier_.Before(root) < 0) SeedUsers(root, out);
         return;
       }
-      unfit_.push_back(root);
     });
   }
 
@@ -335,27 +330,7 @@ class SequenceSplitter : segmenter::SegmentView {
         label_[pair.gradient] = wanted;
       } else {
         label_[pair.activation] = kWhole;
-        without_gradient_[pair.activation] = pair.gradient;
       }
-    }
-  }
-
-  void NoteWhole(std::vector<UnsplitBoundary>& out) const {
-    UnsplitBoundaries whole(analysis_, graph_,
-                            {label_, closed_, unfit_, without_gradient_});
-    std::set<int> known;
-    for (const UnsplitBoundary& it : out) {
-      if (it.axis == axis_) known.insert(it.value);
-    }
-    for (const BoundaryPair& pair : graph_.boundary_pairs()) {
-      if (respecifier_.Now(pair.activation) >= 0 ||
-          !known.insert(pair.activation).second) {
-        continue;
-      }
-      std::optional<UnsplitBoundary> it = whole.Explain(pair.activation);
-      if (!it.has_value()) return;
-      it->axis = axis_;
-      out.push_back(*it);
     }
   }
 
@@ -366,23 +341,21 @@ class SequenceSplitter : segmenter::SegmentView {
   std::vector<int> label_;  // by value: the dimension to split, or kWhole
   std::vector<char> closed_;
   std::vector<int> open_;
-  std::vector<int> unfit_;  // roots of which no row dimension divides
-  std::map<int, int> without_gradient_;
 };
 
 }  // namespace
 
-SegmentAnnotation SplitSequence(
-    const Analysis& analysis, const SegmentGraph& graph,
-    const std::vector<const Strategy*>& strategies,
-    const SegmentAnnotation& plain, const Mesh& mesh,
-    std::vector<UnsplitBoundary>* unsplit_boundaries) {
+SegmentAnnotation SplitSequence(const Analysis& analysis,
+                                const SegmentGraph& graph,
+                                const std::vector<const Strategy*>& strategies,
+                                const SegmentAnnotation& plain,
+                                const Mesh& mesh) {
   SegmentAnnotation split = plain;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] < 2) continue;
     split.axes[axis] = SequenceSplitter(analysis, graph, strategies, split,
                                         static_cast<int>(axis), mesh)
-                           .Run(unsplit_boundaries);
+                           .Run();
   }
   return split;
 }

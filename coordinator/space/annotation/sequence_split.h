@@ -9,9 +9,7 @@
 // segment follow. Operations that join contractions inside a block (attention)
 // keep their split. A joined contraction that adds up what the devices computed
 // (the way back from experts) ends a block's split as a root does. In -> Out:
-// the annotation without the switch -> with it, and the boundaries that are
-// whole in both, each with its reason (`configurations` left at 0). Threads:
-// pure function.
+// the annotation without the switch -> with it. Threads: pure function.
 // Source: Korthikanti et al., Reducing Activation Recomputation in Large
 // Transformer Models (2022), 4.2.2.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SEQUENCE_SPLIT_H_
@@ -21,15 +19,13 @@
 
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/annotation/segment_annotation.h"
-#include "coordinator/space/annotation/unsplit_boundaries.h"
 
 namespace meshwright::space {
 
 SegmentAnnotation SplitSequence(
     const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,
     const std::vector<const segmenter::Strategy*>& strategies,
-    const SegmentAnnotation& plain, const Mesh& mesh,
-    std::vector<UnsplitBoundary>* unsplit_boundaries = nullptr);
+    const SegmentAnnotation& plain, const Mesh& mesh);
 
 }  // namespace meshwright::space
 

@@ -14,7 +14,6 @@
 #include "base/strong_id.h"
 #include "coordinator/space/annotation/segment_annotation.h"
 #include "coordinator/space/annotation/state_sharding.h"
-#include "coordinator/space/annotation/unsplit_boundaries.h"
 #include "coordinator/space/rematerialization/groups.h"
 
 namespace meshwright::space {
@@ -66,9 +65,7 @@ struct SegmentType {
   int64_t combinations = 0;
   int64_t all_combinations = 0;
   std::vector<KeptWhole> kept_whole;
-  std::vector<UnsplitBoundary> unsplit_boundaries;
-  int sequence_configurations = 0;  // with which the switch was tried
-  std::string cut_short;            // what a bound left out, in words; or empty
+  std::string cut_short;  // what a bound left out, in words; or empty
 };
 
 }  // namespace meshwright::space

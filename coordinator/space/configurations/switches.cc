@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -77,24 +75,6 @@ void NoteKeptWhole(SegmentSwitch which, const std::vector<int>& values,
   }
 }
 
-void NoteWhole(const std::vector<UnsplitBoundary>& boundaries,
-               SegmentType& type) {
-  ++type.sequence_configurations;
-  std::map<std::tuple<int, int, UnsplitReason, std::optional<int>>, size_t>
-      known;
-  for (size_t i = 0; i < type.unsplit_boundaries.size(); ++i) {
-    const UnsplitBoundary& it = type.unsplit_boundaries[i];
-    known.emplace(std::tuple(it.value, it.axis, it.why, it.at), i);
-  }
-  for (const UnsplitBoundary& it : boundaries) {
-    const auto [found, added] =
-        known.emplace(std::tuple(it.value, it.axis, it.why, it.at),
-                      type.unsplit_boundaries.size());
-    if (added) type.unsplit_boundaries.push_back(it);
-    ++type.unsplit_boundaries[found->second].configurations;
-  }
-}
-
 void Describe(const std::string& name, Configuration& configuration) {
   absl::StrAppend(&configuration.describe,
                   configuration.describe.empty() ? "" : "; ", name);
@@ -133,7 +113,6 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
     Configuration variant = plain;
     variant.segment_switch = which;
     variant.splits = splits;
-    std::vector<UnsplitBoundary> unsplit_boundaries;
     if (which == SegmentSwitch::kFullySharded ||
         which == SegmentSwitch::kOptimizerSharded) {
       std::vector<int> kept_whole;
@@ -143,8 +122,7 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
       NoteKeptWhole(which, kept_whole, type);
     } else if (which == SegmentSwitch::kSequence) {
       variant.annotation =
-          SplitSequence(analysis, graph, strategies, plain.annotation, mesh,
-                        &unsplit_boundaries);
+          SplitSequence(analysis, graph, strategies, plain.annotation, mesh);
     }
     if (variant.annotation.axes == plain.annotation.axes) {
       variant.segment_switch = SegmentSwitch::kNone;
@@ -152,8 +130,6 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
     PinArguments(analysis, graph, mesh, variant.annotation);
     SpreadGroupedSums(analysis, graph, mesh, variant.annotation);
     if (IsForbidden(analysis, graph, mesh, variant.annotation)) continue;
-    if (which == SegmentSwitch::kSequence && !strategies.empty())
-      NoteWhole(unsplit_boundaries, type);
     const bool known =
         std::any_of(type.configurations.begin() + first,
                     type.configurations.end(), [&](const Configuration& it) {

@@ -143,41 +143,6 @@ TEST_P(SwitchesTest, EverySplitDivides) {
   });
 }
 
-// No boundary that the sequence switch leaves whole goes without a reason, and
-// no reason is of what it does split.
-TEST_P(SwitchesTest, WholeBoundariesHaveReasons) {
-  for (SegmentTypeId t; t < it_.space.types.size(); ++t) {
-    const SegmentType &type = it_.space.types[t];
-    const SegmentGraph &graph = it_.graph(t);
-    std::map<std::pair<int, int>, int> whole, noted;
-    for (const UnsplitBoundary &boundary : type.unsplit_boundaries) {
-      noted[{boundary.value, boundary.axis}] += boundary.configurations;
-    }
-    std::set<int> activations;
-    for (const auto *pairs : {&graph.entries, &graph.exits}) {
-      for (const segmenter::BoundaryPair &pair : *pairs) {
-        activations.insert(pair.activation);
-      }
-    }
-    for (const Configuration &each : type.configurations) {
-      if (each.segment_switch != SegmentSwitch::kSequence) continue;
-      if (each.recompute || each.strategies.empty()) continue;
-      for (int value : activations) {
-        for (size_t axis = 0; axis < it_.mesh.size(); ++axis) {
-          if (it_.mesh[axis] < 2) continue;
-          whole[{value, static_cast<int>(axis)}] +=
-              each.annotation.axes[axis].split[value] < 0;
-        }
-      }
-    }
-    for (const auto &[place, count] : whole) {
-      // More where the switch changed nothing at all.
-      EXPECT_GE(noted[place], count) << it_.at(t, place.first).name();
-      EXPECT_LE(noted[place], type.sequence_configurations);
-    }
-  }
-}
-
 TEST_P(SwitchesTest, StateLeavesAsItCame) {
   ForEach([&](SegmentTypeId type, const Configuration &configuration) {
     for (const auto &[argument, updated] : it_.graph(type).state) {
