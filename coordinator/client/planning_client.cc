@@ -408,7 +408,16 @@ class GrpcPlanningClient : public PlanningClient {
     return leader_;
   }
 
-  // A unary call; once more at the leader, where that is another coordinator.
+  // Null: none is known, or its connection has ended.
+  std::shared_ptr<grpc::Channel> KnownLeader() {
+    if (leader_ != nullptr && leader_->GetState(false) != GRPC_CHANNEL_READY) {
+      leader_ = nullptr;
+    }
+    return leader_;
+  }
+
+  // A unary call. Where another coordinator leads, at the leader: each call for
+  // it that a follower refuses is a failed one in its metrics.
   template <typename Stub, typename Request, typename Response>
   absl::StatusOr<Response> Ask(Stub& stub,
                                grpc::Status (Stub::*call)(grpc::ClientContext*,
@@ -422,7 +431,14 @@ class GrpcPlanningClient : public PlanningClient {
       context.set_deadline(std::chrono::system_clock::now() + patience);
       return (at.*call)(&context, request, &response);
     };
-    grpc::Status answer = ask(stub);
+    const auto known = KnownLeader();
+    grpc::Status answer;
+    if (known == nullptr) {
+      answer = ask(stub);
+    } else {
+      Stub there(known);
+      answer = ask(there);
+    }
     if (const auto leader = FindLeader(answer)) {
       Stub there(leader);
       answer = ask(there);

@@ -177,6 +177,19 @@ TEST_F(TakeoverTest, AnotherGoesOnWhenTheLeaderIsKilled) {
   EXPECT_EQ(plan->state(), v1::DONE);
 }
 
+// Its metrics would have a failed call for each, and an alert.
+TEST_F(TakeoverTest, AFollowerIsAskedOnceForWhatIsTheLeaders) {
+  int leader = -1;
+  AwaitLeader({0, 1, 2}, &leader);
+  ASSERT_EQ(leader, 0);
+  ASSERT_TRUE(clients_[1]->ListJobs().ok());
+  coordinators_[1]->Signal(SIGSTOP);
+  ASSERT_TRUE(coordinators_[1]->AwaitStopped());
+  const auto jobs = clients_[1]->ListJobs();
+  EXPECT_TRUE(jobs.ok()) << jobs.status();
+  coordinators_[1]->Signal(SIGCONT);
+}
+
 TEST_F(TakeoverTest, ACallForTheLeaderMayBeMadeAnywhere) {
   int leader = -1;
   AwaitLeader({0, 1, 2}, &leader);
