@@ -72,6 +72,24 @@ class OperationsTest(unittest.TestCase):
                     rf"\n    install -o {user} -g {user} -m 0600 \S+ "
                     rf"{re.escape(store)}\n")
 
+    def test_newer_programs_open_no_backup_that_an_older_one_needs(self):
+        """Whoever opens a store moves it to his own version."""
+        upgrade = self.sections()["Upgrade"]
+        places = [upgrade.index(it) for it in (
+            " before-upgrade.db\n",
+            "\nmeshwright profiles verify --store before-upgrade.db\n",
+            "\nkill ", "Install the new version")]
+        self.assertEqual(places, sorted(places))
+        back = self.sections()["Roll back"]
+        installed = back.index("Install the version before")
+        self.assertGreater(back.index("store migrate"), installed)
+        self.assertNotRegex(
+            back[:installed], r"meshwright (profiles|store)\b.*before-upgrade\.db")
+        for block in find_blocks(KUBERNETES):
+            with self.subTest(block.line):
+                self.assertFalse("profiles export" in block.text
+                                 and "store migrate" in block.text)
+
     def test_a_store_that_is_put_aside_stays_at_the_next_restore(self):
         for section in ("Restore it", "Roll back"):
             line = re.search(r"^mkdir .*$", self.sections()[section], re.M)[0]
