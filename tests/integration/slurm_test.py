@@ -221,6 +221,9 @@ class SlurmTest(unittest.TestCase):
             folder.mkdir()
         shutil.copy(self.programs / "meshwright", real)
         for path, text in (
+                (programs / "meshwright-worker",
+                 'echo "$SLURMD_NODENAME idle $CUDA_VISIBLE_DEVICES"'
+                 ' >>said.txt'),
                 (programs / "meshwright",
                  f"{real}/meshwright up --slurm --platform cuda "
                  "--store any.db -- true || true"),
@@ -235,17 +238,23 @@ class SlurmTest(unittest.TestCase):
         said = self.folder / "said.txt"
         for asked in ("--gpus-per-node 2", "--gpus 4",
                       "--ntasks 4 --ntasks-per-node 2 --gpus-per-task 1",
-                      "--ntasks 2 --ntasks-per-node 1 --gpus-per-task 2"):
+                      "--ntasks 2 --ntasks-per-node 1 --gpus-per-task 2",
+                      "--gpus 4 --ntasks-per-gpu 1",
+                      "--gres gpu:2 --ntasks-per-gpu 1",
+                      # As newer Slurms say it.
+                      "--gpus-per-node 2 --export "
+                      "ALL,SLURM_TRES_PER_TASK=cpu=1"):
             with self.subTest(asked):
                 said.unlink(missing_ok=True)
-                printed = self.run_block(
-                    f"sbatch --wait --nodes 2 {asked} {SCRIPT.name} step.hlo "
-                    "1x2 ./train.sh",
+                printed = "".join(self.run_block(
+                    f"sbatch --wait --nodes 2 {asked} {script}",
                     PATH=f"{programs}:{self.slurm.environment['PATH']}")
+                    for script in (f"{SCRIPT.name} step.hlo 1x2 ./train.sh",
+                                   f"{IDLE_SCRIPT} 127.0.0.1:1"))
                 self.assertEqual(
                     sorted(said.read_text().splitlines()),
                     [f"{node} {it}" for node in self.slurm.nodes[:2]
-                     for it in ("0,", "1,", "step 0,1")], printed)
+                     for it in ("0,", "1,", "idle 0,1", "step 0,1")], printed)
 
     def test_outside_a_job_the_way_in_is_named(self):
         self.assertIn("sbatch", self.run_block("meshwright up --slurm",
