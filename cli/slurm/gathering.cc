@@ -67,11 +67,7 @@ absl::StatusOr<std::unique_ptr<Gathering>> Gathering::Make(
                        },
                        RunProgram));
   const Allocation& allocation = gathering->allocation_;
-  if (options.platform != "cpu" && allocation.gpus_per_node == 0) {
-    return absl::FailedPreconditionError(
-        "Slurm gave this job no GPUs; ask sbatch for them with "
-        "--gpus-per-node, or plan with --platform cpu");
-  }
+  RETURN_IF_ERROR(CheckGpus(allocation, options.platform));
   const std::string parent =
       options.folder.empty() ? allocation.folder : options.folder;
   ASSIGN_OR_RETURN(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
@@ -54,6 +55,26 @@ int CountWorkers(const Allocation& allocation, const std::string& platform) {
                            : std::max(allocation.gpus, 1);
 }
 
+absl::Status CheckGpus(const Allocation& allocation,
+                       const std::string& platform) {
+  if (platform == "cpu") return absl::OkStatus();
+  if (allocation.gpus_per_node == 0) {
+    return absl::FailedPreconditionError(
+        "Slurm gave this job no GPUs; ask sbatch for them with "
+        "--gpus-per-node, or plan with --platform cpu");
+  }
+  const int nodes = static_cast<int>(allocation.nodes.size());
+  if (allocation.gpus_by_task &&
+      allocation.gpus != nodes * allocation.gpus_per_node) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "Slurm gave this job ", allocation.gpus, " GPUs on ", nodes,
+        " nodes, and ", allocation.gpus_per_node,
+        " on one of them; ask sbatch for as many on each with --nodes and "
+        "--gpus-per-node"));
+  }
+  return absl::OkStatus();
+}
+
 std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
                                          const WorkerStepOptions& options) {
   const int nodes = static_cast<int>(allocation.nodes.size());
@@ -78,8 +99,7 @@ std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
   const bool has_gpus = options.platform != "cpu";
   // Else the controller gives a step the job's number for each of its tasks, or
   // one on the first node.
-  if (has_gpus && allocation.gpus_by_task &&
-      allocation.gpus == nodes * per_node) {
+  if (has_gpus && allocation.gpus_by_task) {
     words.push_back(absl::StrCat("--gpus-per-node=", per_node));
   }
   if (has_gpus) words.insert(words.end(), {"sh", "-c", kOneGpuEach, "sh"});

@@ -4,8 +4,8 @@
 // processors of a node. The step overlaps with others of the job, as workers
 // and the launcher take turns.
 // Threads and ownership: one thread; the destructor stops the step.
-// Errors: those of RunningProgram. A worker that does not start says so on
-// stderr.
+// Errors: those of RunningProgram; of CheckGpus, kFailedPrecondition, one
+// sentence with the way out. A worker that does not start says so on stderr.
 #ifndef MESHWRIGHT_CLI_SLURM_WORKER_STEP_H_
 #define MESHWRIGHT_CLI_SLURM_WORKER_STEP_H_
 
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/slurm/allocation.h"
 #include "cli/slurm/programs.h"
@@ -35,6 +36,11 @@ struct WorkerStepOptions {
 int CountWorkersPerNode(const Allocation& allocation,
                         const std::string& platform);
 int CountWorkers(const Allocation& allocation, const std::string& platform);
+
+// Refuses a job without GPUs, and one by tasks or in all whose nodes have
+// unlike numbers: no step can ask for all of those.
+absl::Status CheckGpus(const Allocation& allocation,
+                       const std::string& platform);
 
 // The command that starts them all, whatever tasks the job was asked for with.
 std::vector<std::string> WriteWorkerStep(const Allocation& allocation,

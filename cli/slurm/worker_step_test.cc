@@ -66,6 +66,28 @@ TEST(WorkerStepTest, TheStepHasEveryGpuOfAJobThatAskedByItsTasks) {
       Not(HasSubstr("--gpus-per-node")));
 }
 
+// A step asks for one number of GPUs a node.
+TEST(WorkerStepTest, AJobByItsTasksNeedsAsManyGpusOnEachNode) {
+  Allocation allocation = TwoNodes();
+  EXPECT_TRUE(CheckGpus(allocation, "cuda").ok());
+  allocation.gpus_by_task = true;
+  EXPECT_TRUE(CheckGpus(allocation, "cpu").ok());
+  const absl::Status refused = CheckGpus(allocation, "cuda");
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("6 GPUs on 2 nodes, and 4 on one of them; ask sbatch"));
+  allocation.gpus = 8;
+  EXPECT_TRUE(CheckGpus(allocation, "cuda").ok());
+}
+
+TEST(WorkerStepTest, AJobWithoutGpusMayTakeTheProcessors) {
+  Allocation allocation = TwoNodes();
+  allocation.gpus_per_node = allocation.gpus = 0;
+  EXPECT_TRUE(CheckGpus(allocation, "cpu").ok());
+  EXPECT_THAT(std::string(CheckGpus(allocation, "cuda").message()),
+              HasSubstr("no GPUs"));
+}
+
 TEST(WorkerStepTest, OneWorkerANodeOfProcessors) {
   const auto words = WriteWorkerStep(TwoNodes(), OnPlatform("cpu"));
   EXPECT_THAT(words, Contains("--ntasks=2"));

@@ -256,6 +256,13 @@ class SlurmTest(unittest.TestCase):
                     [f"{node} {it}" for node in self.slurm.nodes[:2]
                      for it in ("0,", "1,", "idle 0,1", "step 0,1")], printed)
 
+    def test_a_job_by_its_tasks_has_as_many_gpus_on_each_node(self):
+        for asked in ("--gpus 3", "--ntasks 3 --gpus-per-task 1"):
+            with self.subTest(asked):
+                self.assertIn("3 GPUs on 2 nodes", self.run_block(
+                    f"sbatch --wait --nodes 2 {asked} {SCRIPT.name} step.hlo "
+                    "1x2 ./train.sh", status=2))
+
     def test_outside_a_job_the_way_in_is_named(self):
         self.assertIn("sbatch", self.run_block("meshwright up --slurm",
                                                status=2))
