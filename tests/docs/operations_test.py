@@ -72,6 +72,17 @@ class OperationsTest(unittest.TestCase):
                     rf"\n    install -o {user} -g {user} -m 0600 \S+ "
                     rf"{re.escape(store)}\n")
 
+    def test_what_makes_the_situation_stands_apart(self):
+        """Who types it where plans are of others adds one, and cancels one."""
+        made = [it for it in find_blocks(PAGE) if "plans submit" in it.text]
+        self.assertGreaterEqual(len(made), 3)
+        for block in made:
+            with self.subTest(block.line):
+                self.assertEqual(block.text.count("\n"), 1)
+        self.assertEqual(len(re.findall(
+            r"[Ff]or the test alone[^\n]*:\n\n```sh\nmeshwright plans submit ",
+            PAGE)), len(made))
+
     def test_newer_programs_open_no_backup_that_an_older_one_needs(self):
         """Whoever opens a store moves it to his own version."""
         upgrade = self.sections()["Upgrade"]
