@@ -59,6 +59,17 @@ class OperationsTest(unittest.TestCase):
                         self.assertIn("umask 077\n", block.text)
         self.assertGreaterEqual(written, 2)
 
+    def test_the_token_that_leaked_is_revoked_and_no_other_one(self):
+        command = re.search(
+            r"^meshwright tokens revoke --tokens tokens\.toml \"\$\((.+)\)\"$",
+            self.sections()["A token leaks"], re.M)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "leaked.token").write_text(
+                f"mwt_5f0c9a1b7d42_{'0' * 64}\n")
+            said = subprocess.run(["bash", "-c", command], cwd=folder,
+                                  check=True, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(said.stdout, "5f0c9a1b7d42\n")
+
     def test_a_store_that_is_put_back_belongs_to_the_unit(self):
         systemd = ROOT / "deploy" / "systemd"
         unit = (systemd / "meshwright-coordinator.service").read_text()
