@@ -174,6 +174,19 @@ class OverlaysTest(unittest.TestCase):
         self.assertEqual(pod["metadata"]["namespace"],
                          coordinator["metadata"]["namespace"])
 
+    def test_the_page_makes_the_claim_larger_that_no_apply_may_change(self):
+        page = FIRST_PAGE.read_text()
+        coordinator = find(render("volume"), "StatefulSet", "coordinator")
+        (claim,) = coordinator["spec"]["volumeClaimTemplates"]
+        name = coordinator["metadata"]["name"]
+        block = next(it.text for it in blocks.find_blocks(page)
+                     if "patch pvc" in it.text)
+        self.assertIn(f"patch pvc {claim['metadata']['name']}-{name}-0 ", block)
+        patch = yaml.safe_load(re.search(r"--patch '(.*)'", block)[1])
+        self.assertEqual(patch["spec"]["resources"]["requests"].keys(),
+                         claim["spec"]["resources"]["requests"].keys())
+        self.assertIn(f"delete statefulset {name} --cascade=orphan", block)
+
     def test_overlays_differ_where_they_should(self):
         volume, postgres = render("volume"), render("postgres")
         one = find(volume, "StatefulSet", "coordinator")["spec"]
