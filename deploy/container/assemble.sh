@@ -12,8 +12,9 @@ role=$1 bin=$2 plugin=$3 root=$4
 case "$role" in
   # /bin/kill sends SIGHUP: tokens are read again.
   coordinator) programs=("$bin/meshwright-coordinator" "$bin/meshwright" /bin/kill) ;;
-  # tini is the first process: it reaps what compilers leave behind.
-  worker) programs=("$bin/meshwright-worker" "$bin/meshwright-runner" /usr/bin/tini) ;;
+  # meshwright has `doctor`. tini is the first process: it reaps what compilers
+  # leave behind.
+  worker) programs=("$bin/meshwright-worker" "$bin/meshwright-runner" "$bin/meshwright" /usr/bin/tini) ;;
   *)
     echo "assemble.sh: no role is called $role; give coordinator or worker" >&2
     exit 2

@@ -228,6 +228,16 @@ class RootsTest(unittest.TestCase):
         self.assertEqual(self.coordinator.files() + self.worker.files(),
                          laid_out)
 
+    def test_doctor_looks_at_the_machine_of_a_worker(self):
+        doctor = self.worker.start(
+            "doctor", "--store", "/tmp/mine.db", "--json",
+            program=["/usr/bin/meshwright"], places={})
+        said, _ = doctor.communicate(timeout=WAIT_SECONDS)
+        self.assertEqual(doctor.returncode, 0, said)
+        states = {it["name"]: it["state"] for it in json.loads(said)["checks"]}
+        self.assertEqual((states["runner"], states["plugin"]), ("ok", "ok"),
+                         said)
+
     def test_the_root_cannot_be_written_and_has_no_shell(self):
         refused = self.coordinator.start(
             "--listen=127.0.0.1:0", "--store=/etc/store.db", places={})

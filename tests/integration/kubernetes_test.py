@@ -141,6 +141,16 @@ class OverlaysTest(unittest.TestCase):
         container = pod["spec"]["containers"][0]
         self.assertIn({"name": "MESHWRIGHT_ADDRESS", "value": address},
                       container["env"])
+        # A runner of `doctor` makes its folder there.
+        folder = next(it["value"] for it in container["env"]
+                      if it["name"] == "TMPDIR")
+        self.assertIn({"name": "work", "mountPath": folder},
+                      container["volumeMounts"])
+        image = next(it.text for it in blocks.find_blocks(page)
+                     if it.language == "dockerfile")
+        for name in ("meshwright", "meshwright-runner",
+                     "meshwright-plugin-cpu"):
+            self.assertIn(f" {name}_*.deb ", image)
         its = container_of(objects, "StatefulSet", "coordinator")
         self.assertEqual(container["securityContext"], its["securityContext"])
         # The policies let in namespaces with this label alone.
