@@ -1,11 +1,12 @@
-"""The roots of deploy/container, with the daemons in them: container_test.py
-PROGRAMS PLUGIN
+"""The roots of coordinator and worker, with the daemons in them:
+container_test.py PROGRAMS PLUGIN
 
 No container engine runs here. deploy/container/assemble.sh lays out the roots as
 it does for the Dockerfile, and container_root.py starts what is in them as an
 engine would: read-only, as a user without rights, in namespaces. The daemons
-get the arguments, volumes and secrets that deploy/kubernetes gives them. Exit
-status 77 is a skip.
+get volumes and secrets in the places of deploy/kubernetes, and arguments like its
+own, on addresses of this machine. Of worker-cuda the Dockerfile alone is read.
+Exit status 77 is a skip.
 """
 
 from __future__ import annotations

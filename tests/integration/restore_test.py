@@ -209,6 +209,7 @@ class RestoreTest(unittest.TestCase):
 
     def test_a_database_has_the_backup_and_a_replica_answers(self):
         if not glob.glob("/usr/lib/postgresql/*/bin/initdb"):
+            print("skipped: restore_test: PostgreSQL is not installed")
             self.skipTest("PostgreSQL is not installed")
         old, backup = self.back_up()
         old.stop()
