@@ -2,7 +2,8 @@
 # them to packages/ of the build folder. What each holds is in install rules
 # here, and deploy/debian has what dpkg needs beside files.
 #
-#   meshwright              the command line, its completions and man pages
+#   meshwright              the command line, its completions, man pages and
+#                           examples
 #   meshwright-coordinator  the daemon, its unit and configuration
 #   meshwright-worker       the same of a worker
 #   meshwright-runner       what runs programs, for the two that measure
@@ -81,6 +82,11 @@ install(DIRECTORY ${made}/man/ DESTINATION usr/share/man/man1
         PATTERN meshwright-worker.1.gz EXCLUDE)
 install(DIRECTORY ${made}/completions/ DESTINATION usr/share
         COMPONENT meshwright)
+# What a cluster or a Prometheus is given beside the programs.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/deploy/slurm
+                  ${CMAKE_SOURCE_DIR}/deploy/prometheus
+        DESTINATION usr/share/doc/meshwright/examples COMPONENT meshwright
+        PATTERN alerts_test.yml EXCLUDE)
 
 install(TARGETS meshwright-runner meshwright-comm DESTINATION ${private}
         COMPONENT meshwright-runner)

@@ -27,7 +27,11 @@ CONTENTS = {
         "usr/share/bash-completion/completions/meshwright",
         "usr/share/bash-completion/completions/meshwright-worker",
         "usr/share/zsh/vendor-completions/_meshwright",
-        "usr/share/fish/vendor_completions.d/meshwright.fish"],
+        "usr/share/fish/vendor_completions.d/meshwright.fish",
+        *(f"usr/share/doc/meshwright/examples/{it}" for it in (
+            "slurm/plan-and-train.sbatch", "slurm/idle-worker.sbatch",
+            "prometheus/alerts.yml", "prometheus/dashboard.json",
+            "prometheus/prometheus.yml"))],
     "meshwright-coordinator": [
         "usr/bin/meshwright-coordinator", "etc/meshwright/coordinator.toml",
         "usr/lib/systemd/system/meshwright-coordinator.service",
