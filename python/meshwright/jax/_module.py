@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from typing import Any
 
 import jax
@@ -23,6 +24,12 @@ import jax.numpy as jnp
 from meshwright.errors import Internal
 from meshwright.jax._loops import annotate_loops
 from meshwright.jax._trace import Leaf, StepTrace
+
+# Services and programs of before write copies, and plans that were kept then
+# have them. StableHLO has none; a constraint of JAX says the same.
+_COPY = re.compile(
+    r'mhlo\.copy (%\S+) (\{mhlo\.sharding = "[^"]*"\}) : (\S+)'
+)
 
 
 def planned_call(
@@ -79,6 +86,9 @@ def _to_bytecode(annotated: bytes) -> bytes:
         )
         if isinstance(text, bytes):
             text = text.decode()
+        text = _COPY.sub(
+            r"stablehlo.custom_call @Sharding(\1) \2 : (\3) -> \3", text
+        )
         with mlir.make_ir_context():
             module = ir.Module.parse(text)
             annotate_loops(module, ir)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 import pytest
 
@@ -24,6 +25,9 @@ import meshwright  # noqa: E402
 import meshwright.jax  # noqa: E402
 
 TOLERANCE = 1e-4
+_CONSTRAINT = re.compile(
+    r'custom-call\(([^()]*)\), custom_call_target="Sharding"'
+)
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +196,29 @@ def test_a_kept_plan_is_reused_whatever_the_step_is_called(
     assert plan(renamed, *arguments, keep=tmp_path).plan == first.plan
     with pytest.raises(meshwright.FailedPrecondition):
         plan(renamed, make_state(), make_batch(8), 0.1, keep=tmp_path)
+
+
+def with_copies(annotated):
+    """An annotated module as programs of before wrote it."""
+    from jaxlib import xla_client
+
+    text = xla_client.XlaComputation(annotated).as_hlo_text(True)
+    text, constraints = _CONSTRAINT.subn(r"copy(\1)", text)
+    assert constraints > 0
+    hlo = getattr(xla_client, "hlo", xla_client._xla)
+    return hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+
+
+def test_a_kept_plan_of_before_runs(plan, monkeypatch, tmp_path):
+    step, state, batch = make_step(), make_state(), make_batch()
+    plan(step, state, batch, 0.1, keep=tmp_path)
+    (kept,) = tmp_path.glob("*/annotated.hlo.pb")
+    kept.write_bytes(with_copies(kept.read_bytes()))
+    monkeypatch.setenv("MESHWRIGHT_BINARY", "/bin/false")
+    planned = plan(step, state, batch, 0.1, keep=tmp_path)
+    wanted, _ = jax.jit(step)(state, batch, 0.1)
+    got, _ = planned(state, batch, 0.1)
+    assert largest_difference(got, wanted) < TOLERANCE
 
 
 def test_a_plan_of_a_file_is_used(plan, tmp_path):
