@@ -182,10 +182,12 @@ def plan_symbolically(
     memory: int | str | None = None,
     strategies: Strategies | None = None,
     baseline: str = "symbolic",
+    stands_in: bool = False,
 ) -> Plan:
     """A plan by roofline, or the named baseline.
 
-    Nothing is measured, and no device is needed.
+    Nothing is measured, and no device is needed. ``stands_in``: it is taken
+    in the place of another plan, and says so.
     """
     with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
         model = pathlib.Path(folder, "step.hlo.pb")
@@ -200,4 +202,6 @@ def plan_symbolically(
         words += (strategies or Strategies()).flags()
         made = json.loads(run("plan", model, *words))
         made["model"]["name"] = name
+        if stands_in:
+            made["fallback"] = baseline
         return Plan.from_json(made)

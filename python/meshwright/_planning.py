@@ -55,7 +55,7 @@ def find_or_make(
         if found is not None:
             return found
 
-    def by_roofline(baseline: str) -> Made:
+    def by_roofline(baseline: str, stands_in: bool = True) -> Made:
         made = plan_symbolically(
             step.module,
             name=step.name,
@@ -63,12 +63,13 @@ def find_or_make(
             memory=memory,
             strategies=strategies if baseline == "symbolic" else None,
             baseline=baseline,
+            stands_in=stands_in,
         )
         check_feasible(made)
         return made, annotate(step.module, made)
 
     if symbolic:
-        made, is_asked = by_roofline("symbolic"), True
+        made, is_asked = by_roofline("symbolic", stands_in=False), True
     else:
         made, is_asked = plan_or_baseline(
             lambda: _ask(

@@ -157,6 +157,7 @@ def _plan_module(
                 options.get("strategies") if baseline == "symbolic" else None
             ),
             baseline=baseline,
+            stands_in=True,
         ),
         fallback,
     )

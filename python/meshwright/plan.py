@@ -155,6 +155,7 @@ class Plan:
     programs: Programs = Programs()
     seconds: Seconds = Seconds()
     notes: tuple[str, ...] = ()
+    fallback: str = ""  # the baseline that stands in; empty: as asked for
     least_memory_bytes: int = 0
     limit_bytes: int = 0
     usable_bytes: int = 0

@@ -43,6 +43,7 @@ def test_a_service_that_is_away_leaves_a_baseline(
     said = only_warning(caught)
     assert f"the baseline {fallback}: no coordinator answers" in said
     assert plan.feasible and plan.model.name == "llama_tiny"
+    assert plan.fallback == plan.to_json()["fallback"] == fallback
     assert plan.segments[1].describe == (described or plan.segments[1].describe)
 
 
@@ -205,6 +206,7 @@ def test_a_jax_step_runs_with_its_baseline(binary, monkeypatch, tmp_path):
     weights, x = jnp.ones((32, 64)), jnp.ones((4, 32))
     with pytest.warns(meshwright.MeshwrightWarning, match="baseline dp"):
         planned = meshwright.best_plan(step, weights, x, mesh=mesh)
+    assert planned.plan.fallback == "dp"
     wanted = jax.jit(step)(weights, x)
     got = planned(weights, x)
     np.testing.assert_allclose(got[0], wanted[0], rtol=1e-5)

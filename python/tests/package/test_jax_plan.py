@@ -224,6 +224,7 @@ def test_a_kept_plan_of_before_runs(plan, monkeypatch, tmp_path):
 def test_a_plan_of_a_file_is_used(plan, tmp_path):
     arguments = (make_state(), make_batch(), 0.1)
     first = plan(make_step(), *arguments)
+    assert first.plan.fallback == ""
     first.plan.save(tmp_path / "plan.json")
     again = plan(make_step(), *arguments, use=tmp_path / "plan.json")
     assert again.in_shardings == first.in_shardings

@@ -154,6 +154,7 @@ def test_best_plan_takes_the_baseline_of_a_module(binary, tmp_path):
         plan = meshwright.best_plan(
             *arguments(), mesh="1x2", client=Away(), keep=tmp_path
         )
+    assert plan.fallback == plan.to_json()["fallback"] == "dp"
     assert [it.op_name for it in plan.activations[:2]] == ["up", "down"]
     placed = meshwright.torch.placements(plan)
     assert placed.batch["batch['x']"] == (Shard(0),)
