@@ -347,6 +347,17 @@ def alone(tmp_path):
         torch.distributed.destroy_process_group()
 
 
+def test_a_write_into_a_view_is_refused_in_words(alone):
+    values = distribute_tensor(torch.ones(4, 8), alone, (Replicate(),))
+    with pytest.raises(
+        meshwright.Unimplemented, match="as_strided.*; write it with torch.where"
+    ):
+        with meshwright.torch.running():
+            found = 2 * values.requires_grad_()
+            found[:, 0] += 1
+            found.sum().backward()
+
+
 def test_a_scaled_loss_is_refused():
     module, optimizer, loss, batch = arguments()
     scaler = torch.amp.GradScaler("cpu")
