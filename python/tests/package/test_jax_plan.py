@@ -30,10 +30,14 @@ _CONSTRAINT = re.compile(
 )
 
 
+def make_mesh(*shape):
+    devices = np.array(jax.devices("cpu")[: np.prod(shape)]).reshape(shape)
+    return jax.sharding.Mesh(devices, ("data", "model"))
+
+
 @pytest.fixture(scope="module")
 def mesh():
-    devices = np.array(jax.devices("cpu")[:2]).reshape(1, 2)
-    return jax.sharding.Mesh(devices, ("data", "model"))
+    return make_mesh(1, 2)
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +62,20 @@ STEPS = {
 }
 
 
+@pytest.mark.parametrize("shape", ((1, 2), (2, 2)), ids=str)
 @pytest.mark.parametrize("name", STEPS)
-def test_three_steps_equal_the_unsharded_ones(plan, name):
+def test_three_steps_equal_the_unsharded_ones(plan, name, shape):
     step, batch = STEPS[name], make_batch()
     wanted = make_state()
     plain = jax.jit(step)
-    planned = plan(step, make_state(), batch, 0.1, donate_argnums=0)
+    planned = plan(
+        step,
+        make_state(),
+        batch,
+        0.1,
+        mesh=make_mesh(*shape),
+        donate_argnums=0,
+    )
     assert count_aliases(planned) == len(jax.tree.leaves(wanted))
     state, placed = planned.put(make_state(), batch)
     for _ in range(3):
@@ -99,14 +111,16 @@ def test_what_is_weakly_typed_stays_so(plan):
         )(weights)
         return weights - rate * grads, loss
 
-    weights = jnp.ones((32, 64), jnp.bfloat16)
+    weights = jax.random.normal(jax.random.key(0), (32, 64), jnp.bfloat16) / 4
     x = jnp.ones((4, 32), jnp.bfloat16)
-    rate = jnp.asarray(1e-3)
+    rate = jnp.asarray(0.5)
     assert rate.weak_type
     planned = plan(step, weights, x, rate)
     wanted, _ = jax.jit(step)(weights, x, rate)
     got, _ = planned(weights, x, rate)
     assert got.dtype == wanted.dtype == jnp.bfloat16
+    assert largest_difference(got, wanted) < 3e-2
+    assert largest_difference(got, weights) > 3e-2
     planned(got, x, rate)
 
 
@@ -198,6 +212,23 @@ def test_a_kept_plan_is_reused_whatever_the_step_is_called(
         plan(renamed, make_state(), make_batch(8), 0.1, keep=tmp_path)
 
 
+def test_a_checkpoint_is_restored_to_the_shardings_of_the_plan(plan, tmp_path):
+    orbax = pytest.importorskip(
+        "orbax.checkpoint", reason="orbax-checkpoint is not installed"
+    )
+    step, state, batch = make_step(), make_state(), make_batch()
+    planned = plan(step, state, batch, 0.1)
+    wanted = planned.abstract[0]
+    with orbax.StandardCheckpointer() as checkpointer:
+        checkpointer.save(tmp_path / "state", state)
+        checkpointer.wait_until_finished()
+        restored = checkpointer.restore(tmp_path / "state", wanted)
+    for leaf, shape in zip(jax.tree.leaves(restored), jax.tree.leaves(wanted)):
+        assert leaf.sharding == shape.sharding
+    assert largest_difference(restored, state) == 0
+    planned(restored, batch, 0.1)
+
+
 def with_copies(annotated):
     """An annotated module as programs of before wrote it."""
     from jaxlib import xla_client
@@ -228,13 +259,10 @@ def test_a_plan_of_a_file_is_used(plan, tmp_path):
     first.plan.save(tmp_path / "plan.json")
     again = plan(make_step(), *arguments, use=tmp_path / "plan.json")
     assert again.in_shardings == first.in_shardings
-    wide = jax.sharding.Mesh(
-        np.array(jax.devices("cpu")[:4]).reshape(2, 2), ("data", "model")
-    )
     with pytest.raises(
         meshwright.PlanMismatch, match="plan is for mesh 1x2, and mesh is 2x2"
     ):
-        plan(make_step(), *arguments, use=first.plan, mesh=wide)
+        plan(make_step(), *arguments, use=first.plan, mesh=make_mesh(2, 2))
     with pytest.raises(meshwright.InvalidArgument):
         plan(
             make_step(),
