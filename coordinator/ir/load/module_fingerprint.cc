@@ -9,7 +9,9 @@
 namespace meshwright::ir {
 namespace {
 
-constexpr int kStackFrameIndex = 17;  // a field of XLA's HloModuleProto
+// Fields of XLA's HloModuleProto.
+constexpr int kStackFrameIndex = 17;
+constexpr int kFrontendAttributes = 19;
 
 }  // namespace
 
@@ -19,11 +21,14 @@ std::string FingerprintModule(std::string_view bytes) {
   if (!parsed.ok()) return base::Sha256Hex(bytes);
   hlo::HloModuleProto& module = **parsed;
   module.clear_id();
-  module.GetReflection()->MutableUnknownFields(&module)->DeleteByNumber(
-      kStackFrameIndex);
+  google::protobuf::UnknownFieldSet& foreign =
+      *module.GetReflection()->MutableUnknownFields(&module);
+  foreign.DeleteByNumber(kStackFrameIndex);
+  foreign.DeleteByNumber(kFrontendAttributes);
   for (hlo::HloComputationProto& computation : *module.mutable_computations()) {
     for (hlo::HloInstructionProto& it : *computation.mutable_instructions()) {
       it.clear_metadata();
+      it.clear_frontend_attributes();
     }
   }
   return base::Sha256Hex(module.SerializeAsString());

@@ -2,7 +2,8 @@
 //
 // Concept: two exports of one step differ in what says where it came from: the
 // id of the module, which counts the modules of a process, and the metadata and
-// stack frames, which hold lines of source. None of it is part of the model.
+// stack frames, which hold lines of source. Frontend attributes are a map, and
+// are written in another order in each process. None of it counts here.
 // In -> Out: HLO text, or the bytes of an HloModuleProto or HloProto -> 64 hex
 // digits, the SHA-256 of the module without these. Bytes that are none of the
 // three have their own SHA-256.

@@ -48,6 +48,25 @@ TEST(FingerprintModuleTest, IsOfTheModelAndNotOfItsExport) {
             FingerprintModule(before));
 }
 
+TEST(FingerprintModuleTest, FrontendAttributesCountInNoOrder) {
+  hlo::HloModuleProto module = TinyStep();
+  const std::string none = FingerprintModule(module.SerializeAsString());
+  hlo::FrontendAttributes attributes;
+  for (const char* key : {"a", "b"}) attributes.add_map()->set_key(key);
+  const auto fingerprint = [&] {
+    const std::string bytes = attributes.SerializeAsString();
+    Foreign(module).DeleteByNumber(19);
+    Foreign(module).AddLengthDelimited(19, bytes);
+    module.mutable_computations(0)
+        ->mutable_instructions(0)
+        ->set_frontend_attributes(bytes);
+    return FingerprintModule(module.SerializeAsString());
+  };
+  EXPECT_EQ(fingerprint(), none);
+  attributes.mutable_map()->SwapElements(0, 1);
+  EXPECT_EQ(fingerprint(), none);
+}
+
 TEST(FingerprintModuleTest, AnotherModelHasAnother) {
   hlo::HloModuleProto module = TinyStep();
   const std::string before = FingerprintModule(module.SerializeAsString());
