@@ -80,12 +80,25 @@ absl::Status ReadDonors(const hlo::HloModuleProto& proto, Module& module) {
   return absl::OkStatus();
 }
 
+// A map, which each process writes in an order of its own. The keys of programs
+// are made of these bytes.
+void SortFrontendAttributes(hlo::HloInstructionProto& it) {
+  if (it.frontend_attributes().empty()) return;
+  hlo::FrontendAttributes sorted;
+  if (!sorted.ParseFromString(it.frontend_attributes())) return;
+  std::sort(sorted.mutable_map()->pointer_begin(),
+            sorted.mutable_map()->pointer_end(),
+            [](const auto* a, const auto* b) { return a->key() < b->key(); });
+  it.set_frontend_attributes(sorted.SerializeAsString());
+}
+
 // Where operations came from is long, is read of arguments only, and would be
 // copied into every program.
-void DropOrigins(hlo::HloModuleProto& proto) {
+void Normalize(hlo::HloModuleProto& proto) {
   for (hlo::HloComputationProto& computation : *proto.mutable_computations()) {
     for (hlo::HloInstructionProto& it : *computation.mutable_instructions()) {
       if (it.opcode() != "parameter") it.clear_metadata();
+      SortFrontendAttributes(it);
     }
   }
 }
@@ -122,7 +135,7 @@ absl::StatusOr<Module> BuildModule(hlo::HloModuleProto proto) {
   auto arena = std::make_shared<google::protobuf::Arena>();
   auto* const kept = new hlo::HloModuleProto(std::move(proto));
   arena->Own(kept);
-  DropOrigins(*kept);
+  Normalize(*kept);
   return Build(*kept, std::move(arena));
 }
 
@@ -134,7 +147,7 @@ absl::StatusOr<Module> LoadModule(std::string_view bytes) {
   options.max_block_size = 1 << 20;
   auto arena = std::make_shared<google::protobuf::Arena>(options);
   ASSIGN_OR_RETURN(hlo::HloModuleProto* const proto, ParseInto(bytes, *arena));
-  DropOrigins(*proto);
+  Normalize(*proto);
   return Build(*proto, std::move(arena));
 }
 

@@ -279,5 +279,27 @@ TEST(LoadModuleTest, RefusesALoopWhoseTupleIsNotWhatItSays) {
   });
 }
 
+TEST(LoadModuleTest, FrontendAttributesHaveOneOrder) {
+  hlo::HloModuleProto proto = *ParseModule(Sample("llama_tiny"));
+  hlo::FrontendAttributes attributes;
+  for (const char* key : {"b", "a"}) attributes.add_map()->set_key(key);
+  for (hlo::HloInstructionProto& it :
+       *proto.mutable_computations(proto.computations_size() - 1)
+            ->mutable_instructions()) {
+    it.set_frontend_attributes(attributes.SerializeAsString());
+  }
+  attributes.mutable_map()->SwapElements(0, 1);
+  const auto module = LoadModule(proto.SerializeAsString());
+  ASSERT_TRUE(module.ok()) << module.status();
+  int sorted = 0;
+  for (const ValueId id : module->ids()) {
+    const std::string& found =
+        module->at(id).attributes().frontend_attributes();
+    EXPECT_TRUE(found.empty() || found == attributes.SerializeAsString());
+    sorted += !found.empty();
+  }
+  EXPECT_GT(sorted, 0);
+}
+
 }  // namespace
 }  // namespace meshwright::ir
