@@ -62,7 +62,7 @@ awk -v seed="$first" -v of="$of" -v stores="$stores" '
     printf "figure\tkill -9 of %s at failpoints, seeds ", of
     printf "from %d: kills, and runners killed beside them; plans, rows that ", seed
     printf "lost or doubled something\t%s; 0 of all\t", \
-      stores == "OneCoordinator" ? "10,000" : "500"
+      stores == "OneCoordinator" ? "10,000" : "200"
     printf "%d, %d; 0 of %d, 0 of %d\n", kills, runners, plans, rows
     printf "figure\tof these plans, those that lost a program with its workers"
     printf "\t<= 10 %%\t%d of %d\n", lost, plans
