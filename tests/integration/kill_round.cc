@@ -27,7 +27,8 @@ namespace {
 constexpr int kCoordinators = 3;  // of one database
 constexpr int kClients = 3;
 constexpr int kWorkers = 2;
-constexpr uint64_t kMachine = 7;  // of made_up_worker.cc
+constexpr int kWorkerKillsOfALife = 6;  // of a coordinator's
+constexpr uint64_t kMachine = 7;        // of made_up_worker.cc
 
 // A coordinator that is started again answers within a second.
 constexpr absl::Duration kBetweenCalls = absl::Milliseconds(20);
@@ -356,6 +357,14 @@ void KillRound::CheckRows() {
   }
 }
 
+// Not every coordinator passes its failpoint: no lease may be held on when it
+// starts.
+void KillRound::KillAnywhere() {
+  Coordinator& coordinator = coordinators_[random_() % coordinators_.size()];
+  coordinator.failpoint = "coordinator.anywhere";
+  coordinator.process->Signal(SIGKILL);
+}
+
 // Of whichever process comes first, which is started again.
 void KillRound::AwaitKill(Tally& tally) {
   siginfo_t ended = {};
@@ -372,7 +381,8 @@ void KillRound::AwaitKill(Tally& tally) {
     const std::string point =
         coordinator.failpoint.substr(0, coordinator.failpoint.find(':'));
     ++tally.kills[point];
-    tally.leader_kills += IsOfLeaders(point);
+    tally.leader_kills += coordinators_.size() == 1 || IsOfLeaders(point);
+    worker_kills_ = 0;
     CheckRows();
     StartCoordinator(coordinator, NextCoordinatorFailpoint());
     return;
@@ -384,6 +394,7 @@ void KillRound::AwaitKill(Tally& tally) {
         << worker.failpoint << ": " << worker.process->Errors();
     ++tally.kills[worker.failpoint.substr(0, worker.failpoint.find(':'))];
     StartWorker(worker, NextWorkerFailpoint());
+    if (++worker_kills_ == kWorkerKillsOfALife) KillAnywhere();
     return;
   }
   FAIL() << "a process that is nobody's ended: " << ended.si_pid;

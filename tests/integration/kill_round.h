@@ -87,6 +87,7 @@ class KillRound {
   std::string NextCoordinatorFailpoint();
   std::string NextWorkerFailpoint();
   void AwaitKill(Tally& tally);
+  void KillAnywhere();
   void CheckRows();
   void KillCoordinators() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -105,6 +106,7 @@ class KillRound {
   RowHistory rows_;
   std::vector<Coordinator> coordinators_;
   std::vector<Worker> workers_;
+  int worker_kills_ = 0;                  // since a coordinator was killed
   std::vector<std::string> points_left_;  // of the coordinator, in this turn
 
   base::Mutex mutex_;
