@@ -29,7 +29,7 @@ from torch.distributed.tensor import (
 from torch.distributed.tensor.experimental import implicit_replication
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from meshwright.errors import InvalidArgument, PlanMismatch, Unimplemented
+from meshwright.errors import InvalidArgument, PlanMismatch
 from meshwright.plan import Plan
 from meshwright.torch._amp import no_scaled_losses
 from meshwright.torch._attention import batch_outermost
@@ -46,6 +46,7 @@ from meshwright.torch._layouts import (
 from meshwright.torch._losses import MeansApart
 from meshwright.torch._step import first_tensor
 from meshwright.torch._tree import map_tensors, tensors
+from meshwright.torch._writes import NoLostWrites
 
 __all__ = [
     "apply",
@@ -55,12 +56,6 @@ __all__ = [
     "shard_batch",
     "shard_optimizer",
 ]
-
-# What DTensor says of writes in place that it has no rule for.
-_REFUSED_WRITES = (
-    "as_strided",
-    "in-place operations that require placement changes",
-)
 
 
 def device_mesh(plan: Plan, device_type: str = "cpu") -> DeviceMesh:
@@ -186,25 +181,17 @@ def running(device_type: str = "cpu") -> Iterator[None]:
     Tensors that the module makes count as copies in every process. A
     GradScaler is refused. On CPUs attention runs as matrix products, as DTensor has no rule for its kernel.
 
-    Raises Unimplemented for a write in place that DTensor has no rule for.
+    Raises Unimplemented for a write in place that would be lost.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(implicit_replication())
         stack.enter_context(batch_outermost())
         stack.enter_context(no_scaled_losses())
         stack.enter_context(MeansApart())
+        stack.enter_context(NoLostWrites())
         if device_type == "cpu":
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
-        try:
-            yield
-        except RuntimeError as error:
-            if not any(said in str(error) for said in _REFUSED_WRITES):
-                raise
-            reason = str(error).split("\n", 1)[0].rstrip(".")
-            raise Unimplemented(
-                "the step writes in place where DTensor has no rule "
-                f"({reason}); write it with torch.where or torch.cat"
-            ) from error
+        yield
 
 
 def _distribute(

@@ -347,15 +347,62 @@ def alone(tmp_path):
         torch.distributed.destroy_process_group()
 
 
-def test_a_write_into_a_view_is_refused_in_words(alone):
-    values = distribute_tensor(torch.ones(4, 8), alone, (Replicate(),))
-    with pytest.raises(
-        meshwright.Unimplemented, match="as_strided.*; write it with torch.where"
-    ):
-        with meshwright.torch.running():
-            found = 2 * values.requires_grad_()
-            found[:, 0] += 1
-            found.sum().backward()
+@pytest.fixture
+def one_of_two():
+    """The first of two processes, of which there is no second."""
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    torch.distributed.init_process_group(
+        "fake", store=FakeStore(), rank=0, world_size=2
+    )
+    try:
+        yield torch.distributed.init_device_mesh("cpu", (2,))
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def add_to_column(values):
+    values[:, 0] += 1
+
+
+def scale_columns(values):
+    values.narrow(1, 2, 3).mul_(2)
+
+
+def set_columns(values):
+    values[..., 1:3] = 0
+
+
+def halve_a_column(values):
+    column = values.unsqueeze(0)[0].transpose(0, 1)[2]
+    column /= 2
+
+
+@pytest.mark.parametrize(
+    "write", [add_to_column, scale_columns, set_columns, halve_a_column]
+)
+@pytest.mark.parametrize("needs_gradient", [False, True])
+def test_a_write_that_would_be_lost_is_refused(
+    one_of_two, write, needs_gradient
+):
+    def values(*placements):
+        made = distribute_tensor(torch.ones(4, 8), one_of_two, placements)
+        return 2 * made.requires_grad_(needs_gradient)
+
+    with meshwright.torch.running():
+        with pytest.raises(meshwright.Unimplemented, match="only a copy"):
+            write(values(Shard(1)))
+        write(values(Shard(0)))
+        write(values(Replicate()))
+
+
+def test_a_write_by_a_mask_and_one_into_all_run(one_of_two):
+    values = distribute_tensor(torch.ones(4, 8), one_of_two, (Shard(1),))
+    with meshwright.torch.running():
+        values[values > 0] = 3
+        values += 1
+        values[:, 0].requires_grad_()
+    assert (values.to_local() == 4).all()
 
 
 def test_a_scaled_loss_is_refused():
