@@ -30,11 +30,12 @@ class Served:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def submit_waiting(self, count: int) -> list[str]:
+    def submit_waiting(self, count: int, owner: str = "") -> list[str]:
         """Plans for devices that nobody has; their ids."""
+        named = ["--owner", owner] if owner else []
         return [json.loads(self.run(
             "plans", "submit", str(MODEL), "--mesh", f"1x{2 ** (1 + i % 3)}",
-            "--platform", "cuda", "--json"))["id"] for i in range(count)]
+            "--platform", "cuda", *named, "--json"))["id"] for i in range(count)]
 
 
 @contextlib.contextmanager

@@ -19,7 +19,8 @@ import coordinator  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / "docs/pictures"
-VIEW = {"width": 1120, "height": 720}
+REPORT = {"width": 1120, "height": 1112}
+DASHBOARD = {"width": 1120, "height": 1330}
 MAX_BYTES = 150_000
 
 
@@ -31,11 +32,11 @@ def main() -> int:
         folder = pathlib.Path(temporary)
         subprocess.run([programs / "meshwright", "report", plan, "--store",
                         store, "-o", folder / "plan.html"], check=True)
-        page.show((folder / "plan.html").as_uri(), **VIEW)
+        page.show((folder / "plan.html").as_uri(), **REPORT)
         page.save_picture(OUTPUT / "report.png", whole=False)
         with coordinator.start(programs, folder, plans=60, rows=2000) as served:
-            served.submit_waiting(3)
-            page.show(served.url, **VIEW)
+            served.submit_waiting(3, owner="ci")
+            page.show(served.url, **DASHBOARD)
             page.await_true("document.documentElement.dataset.charted")
             page.save_picture(OUTPUT / "dashboard.png", whole=False)
     sizes = {it.name: it.stat().st_size for it in OUTPUT.glob("*.png")}
