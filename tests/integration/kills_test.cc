@@ -4,7 +4,7 @@
 //   build/release/bin/integration_kills_test [--kills N] [--seed S]
 //       --gtest_filter=*OneCoordinator   or *ThreeCoordinators
 //
-// Without arguments 50 and 12 kills, as ctest runs it, in about two minutes: a
+// Without arguments 50 and 8 kills, as ctest runs it, in about two minutes: a
 // takeover takes seven seconds.
 // The seed of a fault is printed with it: --kills 50 --seed THAT plays its
 // round again.
@@ -87,7 +87,7 @@ TEST(KillsTest, NothingIsLostOrDoneTwiceWithThreeCoordinators) {
     GTEST_SKIP() << "PostgreSQL's server is not installed";
   }
   ASSERT_TRUE(server.ok()) << server.status();
-  KillInRounds(asked_kills > 0 ? asked_kills : 12, server->get());
+  KillInRounds(asked_kills > 0 ? asked_kills : 8, server->get());
 }
 
 }  // namespace
