@@ -18,13 +18,13 @@ if [ -z "${MESHWRIGHT_EXPORT_PYTHON:-}" ]; then
   venv=$(dirname "$(dirname "$MESHWRIGHT_BINARY")")/web-venv
   if ! cmp -s "$wanted" "$venv/installed.txt"; then
     rm -rf "$venv"
-    "$python" -m venv --system-site-packages "$venv"
-    if "$venv/bin/pip" install --quiet --disable-pip-version-check \
-      --only-binary=:all: -r "$wanted" >"$venv/pip.log" 2>&1; then
+    if "$python" -m venv --system-site-packages "$venv" >/dev/null &&
+      "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 \
+        --only-binary=:all: -r "$wanted" >"$venv/pip.log" 2>&1; then
       cp "$wanted" "$venv/installed.txt"
     fi
   fi
-  python=$venv/bin/python
+  [ ! -f "$venv/installed.txt" ] || python=$venv/bin/python
 fi
 cd tests/web
 exec "$python" -B -m pytest -q -rs -p no:cacheprovider
