@@ -19,6 +19,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "base/log/log.h"
+#include "base/rpc/channel.h"
 
 namespace meshwright::base {
 namespace {
@@ -76,7 +77,7 @@ absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Start(
 
 Acceptor::Acceptor(std::vector<Door> doors, absl::Duration patience, int stop)
     : doors_(std::move(doors)),
-      patience_(static_cast<int>(absl::ToInt64Milliseconds(patience))),
+      patience_(WholeMilliseconds(patience)),
       stop_(stop),
       thread_([this] { Run(); }) {}
 

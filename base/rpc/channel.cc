@@ -106,10 +106,6 @@ absl::Status Check(const std::string& address,
   return ReadToken(security).status();
 }
 
-int Milliseconds(absl::Duration duration) {
-  return static_cast<int>(absl::ToInt64Milliseconds(duration));
-}
-
 grpc::ChannelArguments MakeArguments(const ChannelTiming& timing) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
@@ -117,22 +113,26 @@ grpc::ChannelArguments MakeArguments(const ChannelTiming& timing) {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   if (timing.first_backoff > absl::ZeroDuration()) {
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
-                     Milliseconds(timing.first_backoff));
+                     WholeMilliseconds(timing.first_backoff));
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS,
-                     Milliseconds(timing.longest_backoff));
+                     WholeMilliseconds(timing.longest_backoff));
   }
   if (timing.keepalive > absl::ZeroDuration()) {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS,
-                     Milliseconds(timing.keepalive));
+                     WholeMilliseconds(timing.keepalive));
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
-                     Milliseconds(timing.keepalive));
+                     WholeMilliseconds(timing.keepalive));
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   }
   return arguments;
 }
 
 }  // namespace
+
+int WholeMilliseconds(absl::Duration duration) {
+  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+}
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(
     const std::string& address, const ChannelSecurity& security,

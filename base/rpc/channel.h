@@ -33,6 +33,9 @@ struct ChannelTiming {
   absl::Duration keepalive;
 };
 
+// As gRPC's arguments, and sockets' options, take a duration.
+int WholeMilliseconds(absl::Duration duration);
+
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(
     const std::string& address, const ChannelSecurity& security,
     const ChannelTiming& timing = {});

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/rpc/acceptor.h"
+#include "base/rpc/channel.h"
 #include "base/rpc/listening_sockets.h"
 #include "base/rpc/local_address.h"
 #include "base/status_macros.h"
@@ -21,10 +22,6 @@ constexpr char kLiveness[] = "liveness";
 // Of connections of whoever reaches the port.
 constexpr absl::Duration kIdle = absl::Minutes(5);
 constexpr absl::Duration kSilence = absl::Seconds(20);
-
-int CountMilliseconds(absl::Duration duration) {
-  return static_cast<int>(absl::ToInt64Milliseconds(duration));
-}
 
 }  // namespace
 
@@ -56,9 +53,9 @@ absl::StatusOr<std::unique_ptr<HealthPort>> HealthPort::Start(
   doors.emplace_back(*std::move(sockets), grpc::InsecureServerCredentials(),
                      &builder);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
-                             CountMilliseconds(kIdle));
+                             WholeMilliseconds(kIdle));
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
-                             CountMilliseconds(kSilence));
+                             WholeMilliseconds(kSilence));
   builder.SetMaxReceiveMessageSize(4096);
   builder.RegisterCallbackGenericService(&own->nothing);
   own->server = builder.BuildAndStart();

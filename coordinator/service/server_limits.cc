@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
+#include "base/rpc/channel.h"
 #include "proto/v1/admin.grpc.pb.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/profiles.grpc.pb.h"
@@ -23,10 +24,6 @@ void AddOwnServices() {
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   });
-}
-
-int WholeMilliseconds(absl::Duration duration) {
-  return static_cast<int>(absl::ToInt64Milliseconds(duration));
 }
 
 }  // namespace
@@ -51,13 +48,14 @@ void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                               limits.calls_per_connection);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
-                              WholeMilliseconds(limits.idle));
+                              base::WholeMilliseconds(limits.idle));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS,
-                              WholeMilliseconds(limits.keepalive));
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
-                              WholeMilliseconds(limits.keepalive_timeout));
+                              base::WholeMilliseconds(limits.keepalive));
+  builder->AddChannelArgument(
+      GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+      base::WholeMilliseconds(limits.keepalive_timeout));
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
-                              WholeMilliseconds(limits.handshake));
+                              base::WholeMilliseconds(limits.handshake));
   // Workers ping through quiet hours.
   builder->AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
