@@ -90,9 +90,9 @@ struct Coordinator::Server {
         queue(&steady, QueueOptions(dependencies)),
         reshardings(dependencies.reshardings),
         held(dependencies.limits.held_streams,
-             dependencies.limits.streams_of_one,
              "streams open and no more; ask again when one has ended, or get "
-             "the plan now and then"),
+             "the plan now and then",
+             dependencies.limits.streams_of_one),
         runner({.clock = dependencies.clock,
                 .steady = &steady,
                 .plans = dependencies.plans != nullptr ? dependencies.plans
@@ -122,11 +122,11 @@ struct Coordinator::Server {
   resharding::AnswerCache reshardings;
   service::CallSlots held;
   service::CallSlots measurements{
-      kMaxMeasurements, kMaxMeasurements,
+      kMaxMeasurements,
       "calls that have programs measured and no more; ask again when one has "
       "ended"};
   service::CallSlots computations{
-      kMaxComputations, kMaxComputations,
+      kMaxComputations,
       "calls that compute answers and no more; ask again when one has ended"};
   store::MemoryPlanStore own_plans;
   plans::PlanRunner runner;

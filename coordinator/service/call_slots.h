@@ -28,9 +28,10 @@ class CallSlots {
  public:
   using Slot = std::shared_ptr<const void>;
 
-  // `refusal` goes on after "this coordinator holds 32 ".
-  CallSlots(int maximum, int share, const char* refusal)
-      : maximum_(maximum), share_(share), refusal_(refusal) {}
+  // `refusal` goes on after "this coordinator holds 32 ". `share`: of a caller
+  // with a name, where one is given.
+  CallSlots(int maximum, const char* refusal, int share = 0)
+      : maximum_(maximum), refusal_(refusal), share_(share) {}
 
   // A place, held as long as the slot lives. `caller`: whose share it is of;
   // empty: of nobody's. kResourceExhausted where all are taken.
@@ -68,8 +69,8 @@ class CallSlots {
   }
 
   const int maximum_;
-  const int share_;
   const char* const refusal_;
+  const int share_;
   const std::shared_ptr<Taken> taken_ = std::make_shared<Taken>();
 };
 

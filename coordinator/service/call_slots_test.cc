@@ -9,7 +9,7 @@ namespace meshwright::service {
 namespace {
 
 TEST(CallSlotsTest, BeyondTheMaximumACallIsRefusedUntilOneEnds) {
-  CallSlots slots(2, 2, "streams and no more");
+  CallSlots slots(2, "streams and no more", 2);
   auto first = slots.Take();
   const auto second = slots.Take("token:a");
   ASSERT_TRUE(first.ok() && second.ok());
@@ -22,7 +22,7 @@ TEST(CallSlotsTest, BeyondTheMaximumACallIsRefusedUntilOneEnds) {
 }
 
 TEST(CallSlotsTest, ACallerTakesItsShareAndLeavesTheRestToOthers) {
-  CallSlots slots(6, 2, "streams and no more");
+  CallSlots slots(6, "streams and no more", 2);
   auto first = slots.Take("token:a");
   const auto copy = *first;
   const auto second = slots.Take("token:a");
@@ -35,7 +35,7 @@ TEST(CallSlotsTest, ACallerTakesItsShareAndLeavesTheRestToOthers) {
 }
 
 TEST(CallSlotsTest, NobodysCallsAreBoundedTogetherAlone) {
-  CallSlots slots(5, 1, "streams and no more");
+  CallSlots slots(5, "streams and no more", 1);
   std::vector<CallSlots::Slot> held;
   for (int i = 0; i < 5; ++i) {
     auto slot = slots.Take();
@@ -46,7 +46,7 @@ TEST(CallSlotsTest, NobodysCallsAreBoundedTogetherAlone) {
 }
 
 TEST(CallSlotsTest, ASlotOutlivesTheSlots) {
-  std::optional<CallSlots> slots(std::in_place, 1, 1, "streams");
+  std::optional<CallSlots> slots(std::in_place, 1, "streams", 1);
   const auto held = slots->Take("token:a");
   slots.reset();
   EXPECT_TRUE(held.ok());

@@ -209,11 +209,7 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk>,
 class ModulesService : public v1::Modules::CallbackService {
  public:
   ModulesService(const ServiceContext& context, const ServerLimits& limits)
-      : runner_(context.runner),
-        profiles_(context.profiles),
-        calls_(context.calls),
-        guard_(context.guard),
-        held_(context.held),
+      : context_(context),
         patience_(limits.stream_idle),
         budget_(limits.upload_bytes) {}
 
@@ -221,11 +217,12 @@ class ModulesService : public v1::Modules::CallbackService {
                                 const v1::HasModuleRequest* request,
                                 v1::HasModuleResponse* response) override {
     return AnswerUnary(
-        calls_, context, response,
+        context_.calls, context, response,
         [this, request]() -> absl::StatusOr<v1::HasModuleResponse> {
           v1::HasModuleResponse response;
-          ASSIGN_OR_RETURN(const std::optional<int64_t> bytes,
-                           profiles_->FindProgramBytes(request->sha256()));
+          ASSIGN_OR_RETURN(
+              const std::optional<int64_t> bytes,
+              context_.profiles->FindProgramBytes(request->sha256()));
           response.set_has(bytes.has_value());
           return response;
         });
@@ -237,26 +234,22 @@ class ModulesService : public v1::Modules::CallbackService {
     const security::Call call =
         DescribeCall(*context, "/meshwright.v1.Modules/Put");
     // A caller that is none is turned away elsewhere.
-    const auto caller = guard_->Identify(call);
+    const auto caller = context_.guard->Identify(call);
     const std::string name_space =
         caller.ok() ? FindNamespace(*caller) : store::kSharedPool;
-    return ModulePut::Begin({.runner = runner_,
-                             .calls = calls_,
-                             .guard = guard_,
-                             .budget = &budget_,
-                             .name_space = name_space,
-                             .quota = FindPlanQuota(*guard_, name_space),
-                             .patience = patience_},
-                            call, held_->Take(caller.ok() ? caller->id : ""),
-                            response);
+    return ModulePut::Begin(
+        {.runner = context_.runner,
+         .calls = context_.calls,
+         .guard = context_.guard,
+         .budget = &budget_,
+         .name_space = name_space,
+         .quota = FindPlanQuota(*context_.guard, name_space),
+         .patience = patience_},
+        call, TakeStream(context_, call), response);
   }
 
  private:
-  plans::PlanRunner* const runner_;
-  store::ProfileStore* const profiles_;
-  base::ThreadPool* const calls_;
-  const security::Guard* const guard_;
-  CallSlots* const held_;
+  const ServiceContext context_;
   const absl::Duration patience_;
   UploadBudget budget_;
 };

@@ -46,6 +46,7 @@ TEST(PlanAccessTest, ACallerWithATokenSubmitsAsItself) {
   EXPECT_EQ(SubmitAs(kAdmin, "peer", request).owner(), "token:bob");
   EXPECT_EQ(SubmitAs(kAnyone, "peer", request).owner(), "token:bob");
   EXPECT_EQ(SubmitAs(kAnyone, "peer", {}).owner(), "peer");
+  EXPECT_EQ(SubmitAs(kAnyone, "unix:", {}).owner(), "local");
   EXPECT_EQ(SubmitAs(kAdmin, "peer", {}).owner(), "token:root");
 }
 
