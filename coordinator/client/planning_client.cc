@@ -431,18 +431,13 @@ class GrpcPlanningClient : public PlanningClient {
       context.set_deadline(std::chrono::system_clock::now() + patience);
       return (at.*call)(&context, request, &response);
     };
-    const auto known = KnownLeader();
-    grpc::Status answer;
-    if (known == nullptr) {
-      answer = ask(stub);
-    } else {
-      Stub there(known);
-      answer = ask(there);
-    }
-    if (const auto leader = FindLeader(answer)) {
+    const auto ask_leader = [&](const std::shared_ptr<grpc::Channel>& leader) {
       Stub there(leader);
-      answer = ask(there);
-    }
+      return ask(there);
+    };
+    const auto known = KnownLeader();
+    grpc::Status answer = known == nullptr ? ask(stub) : ask_leader(known);
+    if (const auto leader = FindLeader(answer)) answer = ask_leader(leader);
     const absl::Status status = Translate(answer);
     if (!status.ok()) return status;
     return response;
