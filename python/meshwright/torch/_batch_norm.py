@@ -54,7 +54,7 @@ def norms_that_compute_more(module: torch.nn.Module) -> dict[str, str]:
     }
 
 
-class _BatchNormOnCpus(_Norm):  # type: ignore
+class _BatchNormOnCpus(_Norm):  # type: ignore[misc, valid-type]
     process_group: Any
 
     def _check_input_dim(self, input: torch.Tensor) -> None:
