@@ -10,7 +10,7 @@
 namespace meshwright::tables {
 namespace {
 
-constexpr int kLevel = 6;
+constexpr int kLevel = ZSTD_CLEVEL_DEFAULT;
 
 }  // namespace
 
