@@ -160,7 +160,8 @@ def test_a_plan_opens_by_keyboard(page: browser.Page,
                                   served: coordinator.Served) -> None:
     show_all(page, served)
     page.click("#filters button:nth-child(3)")
-    page.await_true("document.querySelector('#plans tbody .badge--done')")
+    page.await_true("[...document.querySelectorAll('#plans tbody tr')]"
+                    ".every((row) => row.querySelector('.badge--done'))")
     page.ask("document.querySelector('#plans tbody .link').focus();")
     page.press(browser.ENTER)
     page.await_true("document.querySelector('#details').open")
@@ -170,6 +171,30 @@ def test_a_plan_opens_by_keyboard(page: browser.Page,
     assert {it: page.check(it) for it in CHECKS} == {it: [] for it in CHECKS}
     page.press(browser.ESCAPE)
     page.await_true("!document.querySelector('#details').open")
+
+
+# As if the list of plans came in the other order.
+REVERSED = """
+const real = window.fetch;
+window.fetch = async (path, how) => {
+  if (!path.startsWith("/api/plans?size=25")) return real(path, how);
+  const response = await real(path, {...how, headers: {}});
+  const view = await response.json();
+  view.plans.reverse();
+  return new Response(JSON.stringify(view));
+};
+"""
+
+
+def test_the_focus_stays_where_rows_move(page: browser.Page,
+                                         served: coordinator.Served) -> None:
+    show_all(page, served)
+    first = rows(page, "plans")[0]
+    page.ask("document.querySelector('#plans tbody .link').focus();")
+    page.ask(REVERSED)
+    page.await_true("document.querySelector('#plans tbody tr:last-child')"
+                    f".dataset.key === '{first}'")
+    assert page.ask("return document.activeElement.innerText;") == first
 
 
 def test_a_token_is_asked_for(page: browser.Page,

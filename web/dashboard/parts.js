@@ -57,12 +57,16 @@ export function drawRows(section, items, keyOf, cells) {
       it.dataset.label = heads[index].textContent;
       it.classList.toggle("optional", heads[index].matches(".optional"));
     });
-    if (hadFocus) row.querySelector("button")?.focus();
+    if (hadFocus) row.querySelector("button")?.focus({preventScroll: true});
     return row;
   });
   const isSame = rows.length === body.rows.length &&
       rows.every((row, index) => row === body.rows[index]);
-  if (!isSame) body.replaceChildren(...rows);
+  if (!isSame) {
+    const focused = document.activeElement;
+    body.replaceChildren(...rows);
+    if (body.contains(focused)) focused.focus({preventScroll: true});
+  }
   document.querySelector(`#${section} .table-scroll`).hidden = !items.length;
 }
 
@@ -96,5 +100,5 @@ export function meter(done, total, label) {
 export function replaceButtons(place, buttons) {
   const at = [...place.children].indexOf(document.activeElement);
   place.replaceChildren(...buttons);
-  if (at >= 0) buttons[at]?.focus();
+  if (at >= 0) buttons[at]?.focus({preventScroll: true});
 }
