@@ -227,6 +227,21 @@ std::string PlanToJsonText(const v1::Plan& plan) {
   return PlanToJson(plan).dump(2) + "\n";
 }
 
+std::string PlanToJsonLine(const v1::Plan& plan, const std::string& id,
+                           const std::string& file) {
+  nlohmann::ordered_json line = {{"plan", id},
+                                 {"feasible", plan.feasible()},
+                                 {"fallback", plan.fallback()},
+                                 {"step_seconds", nullptr},
+                                 {"file", file}};
+  if (plan.feasible() && plan.has_predicted()) {
+    line["step_seconds"] = plan.predicted().step_seconds();
+  }
+  return line.dump(-1, ' ', /*ensure_ascii=*/false,
+                   nlohmann::ordered_json::error_handler_t::replace) +
+         "\n";
+}
+
 std::string DescribePlan(const v1::Plan& plan) {
   std::string text =
       absl::StrFormat("%s on %s %s (%s)\n", Tame(plan.model().name()),

@@ -16,6 +16,12 @@ namespace meshwright::cli {
 nlohmann::ordered_json PlanToJson(const v1::Plan& plan);
 // The same as the file of a plan has it.
 std::string PlanToJsonText(const v1::Plan& plan);
+// One line for a shell that launches by a plan, and reads no plan file: its
+// `id` at the coordinator that keeps it, empty if none does; whether it is
+// feasible; the baseline that stands in; its step, null without a prediction;
+// and the `file` that holds it, empty if none does.
+std::string PlanToJsonLine(const v1::Plan& plan, const std::string& id,
+                           const std::string& file);
 
 // A page: the predicted figures, then stages, segments and arguments.
 std::string DescribePlan(const v1::Plan& plan);

@@ -123,6 +123,17 @@ TEST(PlanTextTest, TheJsonIsReadBack) {
   EXPECT_EQ(read.programs().not_reached(), 1);
 }
 
+TEST(PlanTextTest, ALauncherReadsOneLine) {
+  v1::Plan plan = FeasiblePlan();
+  EXPECT_EQ(PlanToJsonLine(plan, "plan-3", ""),
+            "{\"plan\":\"plan-3\",\"feasible\":true,\"fallback\":\"\","
+            "\"step_seconds\":0.04,\"file\":\"\"}\n");
+  plan.set_feasible(false);
+  EXPECT_EQ(PlanToJsonLine(plan, "", "a.json"),
+            "{\"plan\":\"\",\"feasible\":false,\"fallback\":\"\","
+            "\"step_seconds\":null,\"file\":\"a.json\"}\n");
+}
+
 // Written before configurations had verdicts of two kinds.
 TEST(PlanTextTest, OldPlansAreRead) {
   v1::Plan read;

@@ -122,6 +122,21 @@ TEST(AppTest, ASymbolicPlanNeedsNoDeviceAndNoStore) {
                 "--symbolic");
 }
 
+TEST(AppTest, ALauncherReadsOneLineAndTheFileHasThePlan) {
+  const std::string path = testing::TempDir() + "/app_test_launched.json";
+  const Outcome outcome = Command({"plan", kModel, "--mesh", "1x2",
+                                   "--symbolic", "-o", path, "--json-line"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1);
+  const auto line = nlohmann::json::parse(outcome.out);
+  const auto plan = nlohmann::json::parse(*base::ReadFile(path));
+  EXPECT_EQ(line["file"], path);
+  EXPECT_EQ(line["feasible"], true);
+  EXPECT_EQ(line["step_seconds"], plan["predicted"]["step_seconds"]);
+  ExpectRefused({"plan", kModel, "--mesh", "1x2", "--json", "--json-line"},
+                "--json-line");
+}
+
 TEST(AppTest, AnAnalysisHoldsTheSymbolicProfile) {
   const Outcome outcome =
       Command({"analyze", kModel, "--mesh", "1x2", "--json"});

@@ -46,6 +46,7 @@ struct PlanVerbFlags {
   std::string cluster;
   MeshWishes meshes;
   bool verbose = false;
+  bool json_line = false;
 };
 
 struct MadePlan {
@@ -235,6 +236,9 @@ PlanSource FindSource(const PlanVerbFlags& flags, const std::string& id) {
 }
 
 std::string FormatPlan(const MadePlan& made, const PlanVerbFlags& flags) {
+  if (flags.json_line) {
+    return PlanToJsonLine(made.plan, made.id, flags.output);
+  }
   if (flags.verbose) return DescribePlan(made.plan);
   const PlanSource source = FindSource(flags, made.id);
   return SummarizePlan(made.plan, ListNextSteps(made.plan, source),
@@ -283,6 +287,10 @@ void AddPlanVerb(CLI::App& app, Context& context) {
   verb->add_option("-o,--output", flags->output, "file to write the plan to");
   verb->add_flag("--verbose", flags->verbose,
                  "print all of the plan: arguments, ties, programs left out");
+  verb->add_flag("--json-line", flags->json_line,
+                 "print one line of JSON for a launcher: plan, feasible, "
+                 "fallback, step_seconds, file")
+      ->excludes("--json");
   AddClientSecurityFlags(*verb, &flags->security);
   verb->add_flag("--symbolic", flags->symbolic,
                  "measure nothing and need no device, plan by roofline")
