@@ -14,6 +14,7 @@ import numpy as np  # noqa: E402
 from jax_steps import (  # noqa: E402
     count_aliases,
     dropout_step,
+    init,
     largest_difference,
     loss_of,
     make_batch,
@@ -86,6 +87,34 @@ def test_three_steps_equal_the_unsharded_ones(plan, name, shape):
     assert planned._jitted._cache_size() == 1  # no call after the first traces
     weights = state["params"]["layers"][0]["up"]
     assert weights.sharding.spec == jax.sharding.PartitionSpec(None, "model")
+
+
+def test_a_train_state_of_flax_stays_one(plan):
+    flax = pytest.importorskip(
+        "flax.training.train_state", reason="flax is not installed"
+    )
+    optax = pytest.importorskip("optax", reason="optax is not installed")
+
+    def step(state, batch):
+        loss, grads = jax.value_and_grad(state.apply_fn)(state.params, batch)
+        return state.apply_gradients(grads=grads), loss
+
+    # Divided by their own size, small gradients would show their rounding.
+    wanted = flax.TrainState.create(
+        apply_fn=loss_of,
+        params=init(jax.random.key(0)),
+        tx=optax.adamw(1e-2, eps=1e-3),
+    )
+    batch = make_batch()
+    planned = plan(step, wanted, batch, donate_argnums=0)
+    assert count_aliases(planned) == len(jax.tree.leaves(wanted))
+    state = planned.put(wanted)
+    for _ in range(3):
+        wanted, wanted_loss = jax.jit(step)(wanted, batch)
+        state, loss = planned(state, batch)
+    assert abs(float(loss) - float(wanted_loss)) < TOLERANCE
+    assert largest_difference(state, wanted) < TOLERANCE
+    assert isinstance(state, flax.TrainState) and int(state.step) == 3
 
 
 def test_donated_arguments_are_gone_and_put_leaves_ones_own(plan):
