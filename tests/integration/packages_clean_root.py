@@ -23,6 +23,7 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 INSIDE = TREE / "tests" / "integration" / "packages_clean_root.sh"
 MODEL = TREE / "tests" / "golden" / "hlo" / "adam.hlo"
 BOOK = TREE / "docs" / "operations.md"
+SCRIPT = ("docs/python.md", "README.md")  # a step, and the lines that plan it
 OLD_VERSION = "0.0.9"
 
 UNIT = """
@@ -80,12 +81,21 @@ def make_root(root: pathlib.Path) -> None:
 
 
 def make_wheel(folder: pathlib.Path, scratch: pathlib.Path) -> None:
-    """The wheel of BUILD with what it depends on, for Debian's Python."""
+    """The wheel of BUILD, what it depends on, and JAX, for Debian's Python."""
     run("cmake", "--build", BUILD, "--target", "wheel")
     (wheel,) = (BUILD / "dist").glob("meshwright-*.whl")
     run("/usr/bin/python3", "-m", "venv", scratch / "venv")
     run(scratch / "venv/bin/pip", "download", "--quiet", "--only-binary",
-        ":all:", "--dest", folder, wheel)
+        ":all:", "--dest", folder, f"{wheel}[jax]")
+
+
+def write_script(path: pathlib.Path) -> None:
+    """The step of the page of Python, planned by README's three lines."""
+    blocks = [re.search(r"^```python\n(.*?)^```", (TREE / page).read_text(),
+                        re.M | re.S)[1] for page in SCRIPT]
+    step, _, _ = blocks[0].partition("planned =")
+    path.write_text(step + blocks[1] +
+                    "assert planned.plan.predicted.step_seconds > 0\n")
 
 
 def make_packages(folder: pathlib.Path, *settings: str) -> None:
@@ -122,7 +132,7 @@ class Container:
 
 
 def install_without_systemd(container: Container) -> None:
-    container.run("--resolv-conf=off", "/test/inside.sh", "alone")
+    print(container.run("--resolv-conf=off", "/test/inside.sh", "alone"))
 
 
 def boot(container: Container) -> None:
@@ -171,6 +181,7 @@ def main() -> None:
         make_wheel(test / "wheels", scratch)
         shutil.copy(INSIDE, test / "inside.sh")
         shutil.copy(MODEL, test / "step.hlo")
+        write_script(test / "readme.py")
         # How the book puts a backup in place of the store.
         (test / "restore.sh").write_text(re.search(
             r"^    (install .* backup\.db \S+)$", BOOK.read_text(), re.M)[1])

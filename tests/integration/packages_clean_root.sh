@@ -1,7 +1,7 @@
 #!/bin/bash
 # Inside a clean Debian: packages_clean_root.sh alone|booted. /test has the
-# packages (old, new), wheels and a model. packages_clean_root.py makes and enters
-# it.
+# packages (old, new), wheels, a model and a script. packages_clean_root.py makes
+# and enters it.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root
 address=127.0.0.1:7433
@@ -78,6 +78,21 @@ alone_with_the_wheel() {
   MESHWRIGHT_CALM_SECONDS=0 quietly /root/venv/bin/meshwright plan \
     /test/step.hlo --mesh 1x2 --store /root/profiles.db --output /root/plan.json
   expect "no plan of the wheel" test -s /root/plan.json
+  plan_as_a_new_user
+}
+
+plan_as_a_new_user() {
+  say "planning a step by README's lines, in a new virtual environment"
+  expect "there is a compiler" test -z "$(command -v cc gcc g++ clang)"
+  local began=$SECONDS seconds
+  python3 -m venv /root/fresh
+  quietly /root/fresh/bin/pip install --no-index --find-links /test/wheels \
+    'meshwright[jax]'
+  JAX_PLATFORMS=cpu XLA_FLAGS=--xla_force_host_platform_device_count=2 \
+    quietly /root/fresh/bin/python3 /test/readme.py
+  seconds=$((SECONDS - began))
+  say "a planned step after $seconds s"
+  expect "no planned step within 180 s" test "$seconds" -le 180
 }
 
 expect_running() {
