@@ -14,6 +14,7 @@
 #include "base/rpc/channel.h"
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
+#include "coordinator/plans/leadership.h"
 #include "coordinator/plans/plan_events.h"
 #include "proto/v1/admin.grpc.pb.h"
 #include "proto/v1/plans.grpc.pb.h"
@@ -53,6 +54,20 @@ Reached AwaitReady(grpc::Channel& channel, absl::Duration timeout) {
       waited += look;
     }
   }
+}
+
+// The leader that a coordinator names where it does not lead itself: with a
+// refusal, or beside an answer from the rows of the store. Empty: none.
+std::string ReadLeader(const grpc::ClientContext& context,
+                       const grpc::Status& status) {
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    return status.error_details();
+  }
+  if (!status.ok()) return "";
+  const auto& said = context.GetServerTrailingMetadata();
+  const auto leader = said.find(plans::kLeaderMetadata);
+  if (leader == said.end()) return "";
+  return std::string(leader->second.data(), leader->second.size());
 }
 
 class GrpcPlanningClient : public PlanningClient {
@@ -388,15 +403,11 @@ class GrpcPlanningClient : public PlanningClient {
     return request;
   }
 
-  // The leader that a coordinator names where it does not lead itself; null: it
-  // names none, or none that answers.
-  std::shared_ptr<grpc::Channel> FindLeader(const grpc::Status& status) {
-    if (status.error_code() != grpc::StatusCode::UNAVAILABLE ||
-        status.error_details().empty()) {
-      return nullptr;
-    }
-    if (leader_ == nullptr || leader_address_ != status.error_details()) {
-      leader_address_ = status.error_details();
+  // The leader that ReadLeader found; null: none, or none that answers.
+  std::shared_ptr<grpc::Channel> FindLeader(const std::string& address) {
+    if (address.empty()) return nullptr;
+    if (leader_ == nullptr || leader_address_ != address) {
+      leader_address_ = address;
       const auto channel = base::OpenChannel(leader_address_, security_);
       leader_ = channel.ok() ? *channel : nullptr;
     }
@@ -425,19 +436,32 @@ class GrpcPlanningClient : public PlanningClient {
                                                           Response*),
                                const Request& request,
                                std::chrono::seconds patience = kCallPatience) {
-    Response response;
-    const auto ask = [&](Stub& at) {
+    std::string named;  // the leader, by the coordinator that was asked last
+    const auto ask = [&](Stub& at, Response* response) {
       grpc::ClientContext context;
       context.set_deadline(std::chrono::system_clock::now() + patience);
-      return (at.*call)(&context, request, &response);
+      grpc::Status said = (at.*call)(&context, request, response);
+      named = ReadLeader(context, said);
+      return said;
     };
-    const auto ask_leader = [&](const std::shared_ptr<grpc::Channel>& leader) {
+    const auto ask_leader = [&](const std::shared_ptr<grpc::Channel>& leader,
+                                Response* response) {
       Stub there(leader);
-      return ask(there);
+      return ask(there, response);
     };
     const auto known = KnownLeader();
-    grpc::Status answer = known == nullptr ? ask(stub) : ask_leader(known);
-    if (const auto leader = FindLeader(answer)) answer = ask_leader(leader);
+    Response response;
+    grpc::Status answer =
+        known == nullptr ? ask(stub, &response) : ask_leader(known, &response);
+    if (const auto leader = FindLeader(named)) {
+      Response leaders;
+      const grpc::Status said = ask_leader(leader, &leaders);
+      // What a follower answers is kept where the leader answers nothing.
+      if (said.ok() || !answer.ok()) {
+        answer = said;
+        response = std::move(leaders);
+      }
+    }
     const absl::Status status = Translate(answer);
     if (!status.ok()) return status;
     return response;
@@ -452,6 +476,7 @@ class GrpcPlanningClient : public PlanningClient {
                       const std::function<void(const Event&)>& on_event,
                       const std::stop_token& stop) {
     bool has_events = false;
+    std::string named;  // the leader, by the coordinator that was asked last
     const auto listen = [&](Stub& at) {
       grpc::ClientContext context;
       const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
@@ -461,11 +486,13 @@ class GrpcPlanningClient : public PlanningClient {
         has_events = true;
         if (on_event) on_event(event);
       }
-      return reader->Finish();
+      grpc::Status said = reader->Finish();
+      named = ReadLeader(context, said);
+      return said;
     };
     grpc::Status end = listen(stub);
     if (has_events || stop.stop_requested()) return Translate(end);
-    if (const auto leader = FindLeader(end)) {
+    if (const auto leader = FindLeader(named)) {
       Stub there(leader);
       end = listen(there);
     }

@@ -2,7 +2,8 @@
 //
 // Concept: of several coordinators over one store any may be asked. A call that
 // only the leader answers is sent once more, to the leader that the refusal
-// names. Where nothing answers there, the refusal is the answer.
+// names. So is one that a follower answers from the rows of the store alone.
+// Where nothing answers there, the first answer holds.
 // Threads: one call at a time per client; a stop token from any thread ends
 // the call with kCancelled.
 // Errors: what the coordinator answered; kUnavailable, in one sentence with
@@ -131,7 +132,7 @@ class PlanningClient {
 
   // Jobs that are done first. Those of other teams are without owner and plan.
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
-  // The attached ones.
+  // The attached ones. Without a state where no leader answers.
   virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers() = 0;
 
   // ---- administrators

@@ -36,6 +36,10 @@
 
 namespace meshwright::plans {
 
+// In the trailing metadata of an answer from the store's rows: the address of
+// the leader, which knows more.
+inline constexpr char kLeaderMetadata[] = "meshwright-leader-bin";
+
 class Leadership {
  public:
   // Monotonic: a step of the wall clock must not prolong a term.

@@ -215,13 +215,16 @@ grpc::ServerUnaryReactor* PlanningService::ListWorkers(
     grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
     v1::ListWorkersResponse* response) {
   if (context_.leadership != nullptr && !context_.leadership->Leads()) {
+    const std::string leader = context_.leadership->leader();
+    if (!leader.empty()) {
+      context->AddTrailingMetadata(plans::kLeaderMetadata, leader);
+    }
     return AnswerUnary(
         context_.calls, context, response,
-        [this]() -> absl::StatusOr<v1::ListWorkersResponse> {
+        [this, leader]() -> absl::StatusOr<v1::ListWorkersResponse> {
           ASSIGN_OR_RETURN(const std::vector<v1::WorkerSummary> workers,
                            plans::ReadWorkers(context_.runner->plans(),
-                                              context_.clock->Now(),
-                                              context_.leadership->leader()));
+                                              context_.clock->Now(), leader));
           v1::ListWorkersResponse listed;
           listed.mutable_workers()->Assign(workers.begin(), workers.end());
           return listed;

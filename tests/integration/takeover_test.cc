@@ -1,5 +1,6 @@
 // Several meshwright-coordinator over one real PostgreSQL: the leader is killed
 // or put to sleep, and another goes on with its plans.
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -15,9 +16,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/rpc/channel.h"
 #include "coordinator/client/planning_client.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "profiledb/postgres/testing/postgres_server.h"
+#include "proto/v1/services.grpc.pb.h"
 #include "tests/bench/figure.h"
 #include "tests/integration/fake_batches.h"
 #include "tests/integration/process.h"
@@ -56,6 +59,10 @@ class TakeoverTest : public testing::Test {
       auto client = PlanningClient::Connect(addresses_[i]);
       ASSERT_TRUE(client.ok()) << client.status();
       clients_.push_back(*std::move(client));
+      const auto channel =
+          base::OpenChannel(addresses_[i], base::ChannelSecurity());
+      ASSERT_TRUE(channel.ok()) << channel.status();
+      stubs_.push_back(v1::Planning::NewStub(*channel));
     }
     worker::Worker::Dependencies dependencies;
     dependencies.coordinator_address =
@@ -74,22 +81,32 @@ class TakeoverTest : public testing::Test {
     if (worker_ != nullptr) worker_->Stop();
   }
 
+  // As this coordinator answers; a client goes on to the leader.
+  v1::ListWorkersResponse AskAt(int coordinator) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(5)));
+    v1::ListWorkersResponse workers;
+    stubs_[coordinator]->ListWorkers(&context, v1::ListWorkersRequest(),
+                                     &workers);
+    return workers;
+  }
+  static bool HasState(const v1::WorkerSummary& worker) {
+    return worker.state() != v1::WorkerSummary::AWAY &&
+           worker.state() != v1::WorkerSummary::STATE_UNSPECIFIED;
+  }
   // Whether it is attached there.
   bool HasWorker(int coordinator) {
-    const auto workers = clients_[coordinator]->ListWorkers();
-    return workers.ok() && workers->workers_size() == 1 &&
-           workers->workers(0).state() != v1::WorkerSummary::AWAY &&
-           workers->workers(0).state() != v1::WorkerSummary::STATE_UNSPECIFIED;
+    const v1::ListWorkersResponse workers = AskAt(coordinator);
+    return workers.workers_size() == 1 && HasState(workers.workers(0));
   }
-  // Whether who asks a follower for workers sees, within a moment, the leader's
-  // worker, and whom to ask for more.
+  // Whether a follower answers, within a moment, with the leader's worker, and
+  // with whom to ask for more.
   bool SendsTo(int follower, const std::string& leader) {
     const absl::Time began = absl::Now();
     do {
-      const auto workers = clients_[follower]->ListWorkers();
-      if (workers.ok() && workers->workers_size() == 1 &&
-          workers->workers(0).id() == "words" &&
-          absl::StrContains(workers->workers(0).reason(), leader)) {
+      const v1::ListWorkersResponse workers = AskAt(follower);
+      if (workers.workers_size() == 1 && workers.workers(0).id() == "words" &&
+          absl::StrContains(workers.workers(0).reason(), leader)) {
         return true;
       }
       absl::SleepFor(kBetweenLooks);
@@ -149,6 +166,7 @@ class TakeoverTest : public testing::Test {
   std::vector<std::unique_ptr<Process>> coordinators_;
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<PlanningClient>> clients_;
+  std::vector<std::unique_ptr<v1::Planning::Stub>> stubs_;
   std::unique_ptr<worker::Worker> worker_;
 };
 
@@ -188,6 +206,20 @@ TEST_F(TakeoverTest, AFollowerIsAskedOnceForWhatIsTheLeaders) {
   const auto jobs = clients_[1]->ListJobs();
   EXPECT_TRUE(jobs.ok()) << jobs.status();
   coordinators_[1]->Signal(SIGCONT);
+}
+
+// Asked for first, before a refusal has named the leader.
+TEST_F(TakeoverTest, AWorkerHasItsStateWhereverItIsAskedFor) {
+  int leader = -1;
+  AwaitLeader({0, 1, 2}, &leader);
+  ASSERT_EQ(leader, 0);
+  for (const int follower : {1, 2}) {
+    const auto workers = clients_[follower]->ListWorkers();
+    ASSERT_TRUE(workers.ok()) << workers.status();
+    ASSERT_EQ(workers->workers_size(), 1);
+    EXPECT_EQ(workers->workers(0).id(), "words");
+    EXPECT_TRUE(HasState(workers->workers(0)));
+  }
 }
 
 TEST_F(TakeoverTest, ACallForTheLeaderMayBeMadeAnywhere) {
@@ -284,6 +316,10 @@ TEST_F(TakeoverTest, ALeaderThatSleptFollowsWhenItWakes) {
   watching.join();
   ExpectWhole(seen);
   EXPECT_TRUE(SendsTo(0, addresses_[leader]));
+  const auto workers = clients_[0]->ListWorkers();
+  ASSERT_TRUE(workers.ok()) << workers.status();
+  ASSERT_EQ(workers->workers_size(), 1);
+  EXPECT_TRUE(HasState(workers->workers(0)));
   const auto plan = clients_[0]->GetPlan(id);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->state(), v1::DONE);
