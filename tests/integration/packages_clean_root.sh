@@ -5,6 +5,7 @@
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root
 address=127.0.0.1:7433
+store=/var/lib/meshwright/profiles.db
 daemons=(meshwright-coordinator meshwright-worker)
 
 say() { printf '== %s\n' "$*"; }
@@ -48,6 +49,25 @@ plan() { # its answer is on stdout
     2>/tmp/plan.log || { cat /tmp/plan.log >&2; return 1; }
 }
 count() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+list_rows() {
+  meshwright profiles stats --coordinator $address | grep '^rows: '
+}
+find_pid() { systemctl show -p MainPID --value "$1"; }
+
+# The store as version 3 of its tables has it, the first with plans: the
+# migrations after it (profiledb/schema/migrations.cc) backwards.
+age_store() {
+  quietly sqlite3 -bail $store "
+    DROP TABLE workers;
+    DROP TABLE audit;
+    DROP TABLE program_uses;
+    ALTER TABLE plan_updates DROP COLUMN checksum;
+    ALTER TABLE plans DROP COLUMN plan_checksum;
+    ALTER TABLE plans DROP COLUMN checksum;
+    DROP TABLE worker_orders;
+    ALTER TABLE epochs DROP COLUMN expires_unix_ms;
+    PRAGMA user_version = 3"
+}
 
 alone() {
   say "installing where no systemd runs"
@@ -69,7 +89,7 @@ alone() {
 
 alone_with_the_wheel() {
   say "planning with the wheel, which brings its libraries"
-  install python3-venv
+  install python3-venv sqlite3  # which the other half finds in the archives
   python3 -m venv /root/venv
   quietly /root/venv/bin/pip install --no-index --find-links /test/wheels \
     meshwright
@@ -113,7 +133,7 @@ booted() {
   expect "units" systemd-analyze --man=no verify "${daemons[@]/%/.service}"
   for unit in "${daemons[@]}"; do
     local pid
-    pid=$(systemctl show -p MainPID --value $unit)
+    pid=$(find_pid $unit)
     expect "$unit runs as root" test "$(stat -c %U /proc/$pid)" = \
       "$(systemctl show -p User --value $unit)"
   done
@@ -130,22 +150,38 @@ booted() {
   systemctl reload "${daemons[@]}"
   expect_running
 
-  say "upgrading"
-  local before after
-  before=$(systemctl show -p MainPID --value meshwright-coordinator)
+  say "upgrading, over a store of an older version"
+  local before rows
+  rows=$(list_rows) || fail "rows"
+  before=$(find_pid meshwright-worker)
+  install sqlite3
+  systemctl stop meshwright-coordinator
+  age_store
   install /test/new/*.deb
   expect_running
-  after=$(systemctl show -p MainPID --value meshwright-coordinator)
-  expect "the old coordinator still runs" test "$before" != "$after"
+  expect "the old worker still runs" test "$before" != \
+    "$(find_pid meshwright-worker)"
   expect "the changed file" grep -q '^devices = 2' /etc/meshwright/worker.toml
+  expect "the store has its old version" test \
+    "$(sqlite3 $store "PRAGMA user_version")" -gt 3
+  expect "rows are lost" test "$(list_rows)" = "$rows"
+  expect "the plan of before is lost" grep -q '"state": "done"' < <(
+    meshwright plans get plan-1 --coordinator $address --json)
   answer=$(plan) || fail "plan after the upgrade"
   expect "measured again: $answer" test "$(count profiled <<<"$answer")" -eq 0
+
+  say "upgrading a coordinator that runs"
+  before=$(find_pid meshwright-coordinator)
+  quietly dpkg -i /test/new/meshwright-coordinator_*.deb
+  expect_running
+  expect "the old coordinator still runs" test "$before" != \
+    "$(find_pid meshwright-coordinator)"
 
   say "restoring a backup, as the incident book says"
   cd /root
   quietly meshwright store backup --coordinator $address backup.db
   systemctl stop meshwright-coordinator
-  rm /var/lib/meshwright/profiles.db*
+  rm $store*
   quietly bash /test/restore.sh
   systemctl start meshwright-coordinator
   answer=$(plan) || fail "plan on the backup"
@@ -157,7 +193,7 @@ booted() {
     expect "$unit did not end well" test \
       "$(systemctl show -p Result --value $unit)" = success
   done
-  expect "the store" test -s /var/lib/meshwright/profiles.db
+  expect "the store" test -s $store
   systemctl start "${daemons[@]}"
 
   say "purging"
