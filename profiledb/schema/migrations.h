@@ -11,6 +11,7 @@
 //        ──3──▶ plans, their updates, devices, epochs (3)
 //        ──4──▶ terms of leaders (4) ──5──▶ orders of workers (5)
 //        ──6──▶ checksums of plans (6) ──7──▶ last uses of programs (7)
+//        ──8──▶ audit log and workers (8)
 //
 // Stored enums: `outcome` is the number of v1.Outcome, `quality` of v1.Quality,
 // `state` of store::QuarantineState, that of a plan of v1.PlanState.
