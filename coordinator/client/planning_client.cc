@@ -56,6 +56,12 @@ Reached AwaitReady(grpc::Channel& channel, absl::Duration timeout) {
   }
 }
 
+// A coordinator that is asked.
+struct Peer {
+  std::string address;
+  std::shared_ptr<grpc::Channel> channel;  // null: there is none
+};
+
 // The leader that a coordinator names where it does not lead itself: with a
 // refusal, or beside an answer from the rows of the store. Empty: none.
 std::string ReadLeader(const grpc::ClientContext& context,
@@ -403,28 +409,38 @@ class GrpcPlanningClient : public PlanningClient {
     return request;
   }
 
-  // The leader that ReadLeader found; null: none, or none that answers.
-  std::shared_ptr<grpc::Channel> FindLeader(const std::string& address) {
-    if (address.empty()) return nullptr;
-    if (leader_ == nullptr || leader_address_ != address) {
-      leader_address_ = address;
-      const auto channel = base::OpenChannel(leader_address_, security_);
-      leader_ = channel.ok() ? *channel : nullptr;
+  // The leader that ReadLeader found, if it answers.
+  Peer FindLeader(const std::string& address) {
+    if (address.empty()) return {};
+    if (leader_.channel == nullptr || leader_.address != address) {
+      const auto channel = base::OpenChannel(address, security_);
+      leader_ = {address, channel.ok() ? *channel : nullptr};
     }
     // One that does not answer is not kept: gRPC tries it ever more rarely.
-    if (leader_ != nullptr &&
-        AwaitReady(*leader_, kLeaderPatience) != Reached::kReady) {
-      leader_ = nullptr;
+    if (leader_.channel != nullptr &&
+        AwaitReady(*leader_.channel, kLeaderPatience) != Reached::kReady) {
+      leader_ = {};
     }
     return leader_;
   }
 
-  // Null: none is known, or its connection has ended.
-  std::shared_ptr<grpc::Channel> KnownLeader() {
-    if (leader_ != nullptr && leader_->GetState(false) != GRPC_CHANNEL_READY) {
-      leader_ = nullptr;
+  // The leader of the calls before, if its connection is there.
+  Peer KnownLeader() {
+    if (leader_.channel != nullptr &&
+        leader_.channel->GetState(false) != GRPC_CHANNEL_READY) {
+      leader_ = {};
     }
     return leader_;
+  }
+
+  // A leader that answered nothing is not kept: its connection may outlast it,
+  // and the coordinator at `address_` names the next one.
+  void ForgetSilentLeader(const grpc::Status& said) {
+    const bool is_away = said.error_code() == grpc::StatusCode::UNAVAILABLE &&
+                         said.error_details().empty();
+    if (is_away || said.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+      leader_ = {};
+    }
   }
 
   // A unary call. Where another coordinator leads, at the leader: each call for
@@ -444,25 +460,29 @@ class GrpcPlanningClient : public PlanningClient {
       named = ReadLeader(context, said);
       return said;
     };
-    const auto ask_leader = [&](const std::shared_ptr<grpc::Channel>& leader,
-                                Response* response) {
-      Stub there(leader);
-      return ask(there, response);
+    const auto ask_leader = [&](const Peer& leader, Response* response) {
+      Stub there(leader.channel);
+      grpc::Status said = ask(there, response);
+      ForgetSilentLeader(said);
+      return said;
     };
-    const auto known = KnownLeader();
+    const Peer known = KnownLeader();
+    const bool is_known = known.channel != nullptr;
     Response response;
     grpc::Status answer =
-        known == nullptr ? ask(stub, &response) : ask_leader(known, &response);
-    if (const auto leader = FindLeader(named)) {
+        is_known ? ask_leader(known, &response) : ask(stub, &response);
+    Peer answering = is_known ? known : Peer{address_, channel_};
+    if (const Peer leader = FindLeader(named); leader.channel != nullptr) {
       Response leaders;
       const grpc::Status said = ask_leader(leader, &leaders);
       // What a follower answers is kept where the leader answers nothing.
       if (said.ok() || !answer.ok()) {
         answer = said;
         response = std::move(leaders);
+        answering = leader;
       }
     }
-    const absl::Status status = Translate(answer);
+    const absl::Status status = Translate(answer, answering);
     if (!status.ok()) return status;
     return response;
   }
@@ -490,11 +510,11 @@ class GrpcPlanningClient : public PlanningClient {
       named = ReadLeader(context, said);
       return said;
     };
-    grpc::Status end = listen(stub);
+    const grpc::Status end = listen(stub);
     if (has_events || stop.stop_requested()) return Translate(end);
-    if (const auto leader = FindLeader(named)) {
-      Stub there(leader);
-      end = listen(there);
+    if (const Peer leader = FindLeader(named); leader.channel != nullptr) {
+      Stub there(leader.channel);
+      return Translate(listen(there), leader);
     }
     return Translate(end);
   }
@@ -533,11 +553,11 @@ class GrpcPlanningClient : public PlanningClient {
 
   // A connection that broke says so in gRPC's words; ours name the address.
   // The coordinator's own answers arrive on a channel that is ready.
-  absl::Status Translate(const grpc::Status& status) const {
+  static absl::Status Translate(const grpc::Status& status, const Peer& asked) {
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-        channel_->GetState(false) != GRPC_CHANNEL_READY) {
+        asked.channel->GetState(false) != GRPC_CHANNEL_READY) {
       return absl::UnavailableError(
-          absl::StrCat("the connection to the coordinator at ", address_,
+          absl::StrCat("the connection to the coordinator at ", asked.address,
                        " broke; plans that it has go on: list and watch them "
                        "when it is back "
                        "(meshwright plans list)"));
@@ -546,11 +566,14 @@ class GrpcPlanningClient : public PlanningClient {
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
         status.error_message() == "Deadline Exceeded") {
       return absl::DeadlineExceededError(absl::StrCat(
-          "the coordinator at ", address_,
+          "the coordinator at ", asked.address,
           " is there and does not answer in time; see its log, as its store "
           "may not answer either, and try again"));
     }
     return base::FromRpc(status);
+  }
+  absl::Status Translate(const grpc::Status& status) const {
+    return Translate(status, {address_, channel_});
   }
 
   const std::string address_;
@@ -562,8 +585,7 @@ class GrpcPlanningClient : public PlanningClient {
   const std::unique_ptr<v1::Modules::Stub> modules_;
   const std::unique_ptr<v1::Admin::Stub> admin_;
   const std::unique_ptr<v1::Profiles::Stub> profiles_;
-  std::string leader_address_;
-  std::shared_ptr<grpc::Channel> leader_;  // there; null: none
+  Peer leader_;  // that answered last
 };
 
 }  // namespace

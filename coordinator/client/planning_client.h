@@ -3,7 +3,8 @@
 // Concept: of several coordinators over one store any may be asked. A call that
 // only the leader answers is sent once more, to the leader that the refusal
 // names. So is one that a follower answers from the rows of the store alone.
-// Where nothing answers there, the first answer holds.
+// Where nothing answers there, the first answer holds. Later calls go to that
+// leader first, until it leaves one without an answer.
 // Threads: one call at a time per client; a stop token from any thread ends
 // the call with kCancelled.
 // Errors: what the coordinator answered; kUnavailable, in one sentence with
