@@ -28,7 +28,8 @@ constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr std::chrono::seconds kCallPatience(10);
 // Until the leader answers, to which a call was sent on.
 constexpr absl::Duration kLeaderPatience = absl::Seconds(5);
-// Of a call that analyses a model.
+// Of a call that analyses a model or searches again: an explanation searches
+// for ten seconds, and compares after that.
 constexpr std::chrono::seconds kAnalysisPatience(120);
 // Of a call that reads the whole store.
 constexpr std::chrono::seconds kStorePatience(300);
@@ -184,21 +185,21 @@ class GrpcPlanningClient : public PlanningClient {
       const std::string& id) override {
     v1::ExplainPlanRequest request;
     request.set_id(id);
-    return Ask(*plans_, &v1::Plans::Stub::Explain, request);
+    return Ask(*plans_, &v1::Plans::Stub::Explain, request, kAnalysisPatience);
   }
   absl::StatusOr<v1::PlanDifference> DiffPlans(const std::string& a,
                                                const std::string& b) override {
     v1::DiffPlansRequest request;
     request.set_a(a);
     request.set_b(b);
-    return Ask(*plans_, &v1::Plans::Stub::Diff, request);
+    return Ask(*plans_, &v1::Plans::Stub::Diff, request, kAnalysisPatience);
   }
   absl::StatusOr<v1::Plan> AskWhatIf(const std::string& id,
                                      const v1::WhatIfChange& change) override {
     v1::WhatIfRequest request;
     request.set_id(id);
     *request.mutable_change() = change;
-    return Ask(*plans_, &v1::Plans::Stub::WhatIf, request);
+    return Ask(*plans_, &v1::Plans::Stub::WhatIf, request, kAnalysisPatience);
   }
 
   absl::StatusOr<std::vector<base::NamedFile>> ExportPlan(
