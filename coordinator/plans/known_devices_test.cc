@@ -43,6 +43,19 @@ TEST_F(KnownDevicesTest, AKnownPlanOfOneOfTwoKindsNeedsNoWorker) {
   EXPECT_EQ(again.plan().platform_version(), "version 1");
 }
 
+TEST_F(KnownDevicesTest, ThePlanOfItsModuleMayBeOlderThanAHundredOthers) {
+  const auto runner = NewRunner();
+  Make(*runner, "hlo", "version 1");
+  Make(*runner, "own", "version 2");
+  for (int i = 0; i < 100; ++i) {
+    Await(*runner, Submit(*runner, Request("own")), kEnded);
+  }
+  const v1::PlanRecord again =
+      Await(*runner, Submit(*runner, Request("hlo")), kEnded);
+  EXPECT_EQ(again.state(), v1::DONE) << again.reason();
+  EXPECT_EQ(again.device().platform_version(), "version 1");
+}
+
 TEST_F(KnownDevicesTest, APlanThatIsNotAllKnownTakesTheKindThatComes) {
   const auto runner = NewRunner();
   Make(*runner, "hlo", "version 1");

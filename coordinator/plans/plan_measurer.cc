@@ -20,6 +20,7 @@
 #include "coordinator/jobs/suspension.h"
 #include "coordinator/jobs/worker_port.h"
 #include "profiledb/store/away.h"
+#include "profiledb/store/plan_pages.h"
 
 namespace meshwright::plans {
 namespace {
@@ -97,14 +98,22 @@ absl::StatusOr<std::optional<v1::DeviceRecord>> PlanMeasurer::FindKnown(
   });
   if (known.empty()) return std::optional<v1::DeviceRecord>();
   if (known.size() == 1) return known.front();
-  ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> plans,
-                   plans_->List({.states = {v1::DONE}}));
-  std::optional<v1::DeviceRecord> newest;
-  for (const v1::PlanRecord& plan : plans) {
-    if (!Fits(jobs::ReadDeviceRecord(plan.device()), device)) continue;
-    if (plan.module_sha256() == record_.module_sha256()) return plan.device();
-    if (!newest.has_value()) newest = plan.device();
-  }
+  std::optional<v1::DeviceRecord> newest, of_module;
+  const absl::Status searched = store::ForEachPlan(
+      *plans_, {.states = {v1::DONE}},
+      [&](store::PlanId, const v1::PlanRecord& plan) {
+        const bool is_same = plan.module_sha256() == record_.module_sha256();
+        if (newest.has_value() && !is_same) return absl::OkStatus();
+        if (!Fits(jobs::ReadDeviceRecord(plan.device()), device)) {
+          return absl::OkStatus();
+        }
+        if (!newest.has_value()) newest = plan.device();
+        if (!is_same) return absl::OkStatus();
+        of_module = plan.device();
+        return absl::CancelledError("the plans after it are older");
+      });
+  if (of_module.has_value()) return of_module;
+  RETURN_IF_ERROR(searched);
   return newest.has_value() ? newest : known.front();
 }
 
