@@ -95,6 +95,13 @@ absl::Status CheckNames(const v1::SubmitPlanRequest& request) {
   return absl::OkStatus();
 }
 
+// What a caller hears of a write in an epoch that is over.
+absl::Status AskAgainIfReplaced(const absl::Status& written) {
+  if (!absl::IsAborted(written)) return written;
+  return absl::UnavailableError(
+      "another coordinator has just begun to run the plans; ask again");
+}
+
 absl::Status NoSuchModule(const std::string& sha256) {
   return absl::NotFoundError(
       absl::StrCat("the module ", sha256, " is not here; put it first"));
@@ -222,7 +229,8 @@ absl::StatusOr<v1::WorkerSummary> PlanRunner::Order(
     base::MutexLock inner(&mutex_);
     epoch = epoch_;
   }
-  RETURN_IF_ERROR(dependencies_.plans->SetOrder(epoch, order));
+  RETURN_IF_ERROR(
+      AskAgainIfReplaced(dependencies_.plans->SetOrder(epoch, order)));
   return worker;
 }
 
@@ -420,10 +428,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
   if (absl::IsFailedPrecondition(cancelled.status())) {
     return dependencies_.plans->Get(id);
   }
-  if (absl::IsAborted(cancelled.status())) {
-    return absl::UnavailableError(
-        "another coordinator has just begun to run the plans; ask again");
-  }
+  RETURN_IF_ERROR(AskAgainIfReplaced(cancelled.status()));
   return cancelled;
 }
 

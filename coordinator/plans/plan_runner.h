@@ -126,7 +126,8 @@ class PlanRunner {
 
   // Holds from here on, after a restart too. Errors: kNotFound for a worker
   // that is not attached; an order that the store did not take holds until
-  // this coordinator ends.
+  // this coordinator ends. kUnavailable where another one has just begun to
+  // lead.
   absl::StatusOr<v1::WorkerSummary> Order(const v1::WorkerOrder& order);
 
   // The attached workers, and those of the coordinator before this one that are

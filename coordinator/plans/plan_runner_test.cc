@@ -80,6 +80,10 @@ TEST_F(PlanRunnerTest, AnOrderHoldsAfterARestart) {
   order.set_kind(v1::WorkerOrder::RESUME);
   EXPECT_EQ(runner->Order(order)->state(), v1::WorkerSummary::IDLE);
   EXPECT_THAT(*plans_.ListOrders(), IsEmpty());
+  ASSERT_TRUE(plans_.BeginEpoch("another coordinator").ok());
+  const absl::Status late = runner->Order(order).status();
+  EXPECT_TRUE(absl::IsUnavailable(late)) << late;
+  EXPECT_THAT(late.message(), HasSubstr("ask again"));
 }
 
 // Gives no orders until the test says so.
