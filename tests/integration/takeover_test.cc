@@ -302,6 +302,7 @@ TEST_F(TakeoverTest, ALeaderThatSleptFollowsWhenItWakes) {
   batches_.AwaitHeld();
   std::vector<v1::PlanUpdate> seen;
   std::jthread watching([&] { seen = Watch(1, id); });
+  EXPECT_TRUE(clients_[2]->ListJobs().ok());  // at the leader
 
   coordinators_[0]->Signal(SIGSTOP);
   batches_.Release();
@@ -311,6 +312,10 @@ TEST_F(TakeoverTest, ALeaderThatSleptFollowsWhenItWakes) {
     absl::SleepFor(kBetweenLooks);
   }
   EXPECT_EQ(server_->Query(url_, "SELECT epoch FROM epochs"), 2);
+  // The kernel keeps its connection: only the answer is missing.
+  EXPECT_TRUE(absl::IsDeadlineExceeded(clients_[2]->ListJobs().status()));
+  const auto jobs = clients_[2]->ListJobs();
+  EXPECT_TRUE(jobs.ok()) << jobs.status();
   coordinators_[0]->Signal(SIGCONT);
   AwaitLeader({1, 2}, &leader);
   watching.join();
