@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace meshwright::service {
@@ -46,7 +46,7 @@ TEST(CallSlotsTest, NobodysCallsAreBoundedTogetherAlone) {
 }
 
 TEST(CallSlotsTest, ASlotOutlivesTheSlots) {
-  std::optional<CallSlots> slots(std::in_place, 1, "streams", 1);
+  auto slots = std::make_unique<CallSlots>(1, "streams", 1);
   const auto held = slots->Take("token:a");
   slots.reset();
   EXPECT_TRUE(held.ok());
