@@ -1,5 +1,7 @@
 #include "worker/devices/fingerprint.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -109,6 +112,22 @@ std::optional<base::SharedLibrary> OpenLibrary(
   return std::nullopt;
 }
 
+// "NCCL_ALGO=Ring": how the operator sets NCCL, sorted. What it prints changes
+// no time, and NCCL_VERSION is of container images, not read by it.
+std::vector<std::string> ListNcclSettings() {
+  std::vector<std::string> settings;
+  for (char** it = environ; *it != nullptr; ++it) {
+    const absl::string_view entry = *it;
+    if (absl::StartsWith(entry, "NCCL_") &&
+        !absl::StartsWith(entry, "NCCL_DEBUG") &&
+        !absl::StartsWith(entry, "NCCL_VERSION=")) {
+      settings.emplace_back(entry);
+    }
+  }
+  std::sort(settings.begin(), settings.end());
+  return settings;
+}
+
 }  // namespace
 
 int64_t RoundToGib(int64_t bytes) {
@@ -162,6 +181,9 @@ void DescribeLibraries(v1::DeviceFingerprint& fingerprint,
   if (nccl.has_value() && nccl->Find("ncclGetVersion", &nccl_version).ok() &&
       nccl_version(&number) == 0) {
     found.push_back(absl::StrCat("NCCL ", number));
+  }
+  for (std::string& setting : ListNcclSettings()) {
+    found.push_back(std::move(setting));
   }
   fingerprint.set_libraries(absl::StrJoin(found, ", "));
 }

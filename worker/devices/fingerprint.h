@@ -31,6 +31,7 @@ void DescribeDriver(v1::DeviceFingerprint& fingerprint,
 // Of accelerators: the versions of the libraries that the plugin opens and that
 // do not come with it. They are looked for as it looks for them: its copy where
 // it has one by now, then the loader's path, then what pip puts beside it.
+// Behind them stand the NCCL_ variables of this process that may change times.
 void DescribeLibraries(v1::DeviceFingerprint& fingerprint,
                        const std::filesystem::path& plugin);
 

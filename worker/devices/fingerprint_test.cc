@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -12,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class FingerprintTest : public testing::Test {
  protected:
@@ -89,6 +91,23 @@ TEST_F(FingerprintTest, LibrariesBesideThePluginAreNamed) {
   DescribeLibraries(fingerprint, MESHWRIGHT_DOUBLES "/nvidia/plugin.so");
   EXPECT_THAT(fingerprint.libraries(), HasSubstr("cuDNN 9"));
   EXPECT_THAT(fingerprint.libraries(), HasSubstr("NCCL 2"));
+}
+
+// They change what a collective costs, and some let it run at all.
+TEST_F(FingerprintTest, SettingsOfNcclTellMachinesApart) {
+  setenv("NCCL_P2P_DISABLE", "1", 1);
+  setenv("NCCL_ALGO", "Ring", 1);
+  setenv("NCCL_DEBUG", "INFO", 1);
+  setenv("NCCL_VERSION", "2.27.3-1", 1);
+  v1::DeviceFingerprint fingerprint;
+  DescribeLibraries(fingerprint, MESHWRIGHT_DOUBLES "/nvidia/plugin.so");
+  for (const char* const name :
+       {"NCCL_P2P_DISABLE", "NCCL_ALGO", "NCCL_DEBUG", "NCCL_VERSION"})
+    unsetenv(name);
+  EXPECT_THAT(fingerprint.libraries(),
+              HasSubstr(", NCCL_ALGO=Ring, NCCL_P2P_DISABLE=1"));
+  EXPECT_THAT(fingerprint.libraries(), Not(HasSubstr("NCCL_DEBUG")));
+  EXPECT_THAT(fingerprint.libraries(), Not(HasSubstr("NCCL_VERSION")));
 }
 
 TEST_F(FingerprintTest, MemoryIsRounded) {

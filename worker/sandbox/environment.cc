@@ -29,7 +29,8 @@ constexpr std::string_view kNames[] = {"PATH",
                                        "MESHWRIGHT_DEVICES_PER_HOST",
                                        "MESHWRIGHT_LOCK_FOLDER",
                                        "MESHWRIGHT_XLA_FLAGS"};
-constexpr std::string_view kPrefixes[] = {"ASAN_", "UBSAN_", "TSAN_", "LSAN_"};
+constexpr std::string_view kPrefixes[] = {"ASAN_", "UBSAN_", "TSAN_", "LSAN_",
+                                          "NCCL_"};
 
 }  // namespace
 

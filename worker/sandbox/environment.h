@@ -4,12 +4,14 @@
 // runs, would change times without changing keys. So the runner sees a stated
 // list only. XLA_FLAGS are those that the machine's operator sets in
 // MESHWRIGHT_XLA_FLAGS, and those of the request. The former are part of the
-// device fingerprint, the latter of the key.
+// device fingerprint, the latter of the key. NCCL_ variables are the
+// operator's, too: on some machines no collective ends without them. The
+// fingerprint has them.
 //   Kept: PATH, HOME, USER, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, which CUDA
-// devices there are, the variables of MESHWRIGHT_ that a runner reads, and what
-// begins with ASAN_, UBSAN_, TSAN_ or LSAN_ (how a test run reports). The
-// secrets of a client or worker (MESHWRIGHT_TOKEN) are not among them.
-// Threads: any, while nobody sets the environment.
+// devices there are, the variables of MESHWRIGHT_ that a runner reads, what
+// begins with NCCL_, and what begins with ASAN_, UBSAN_, TSAN_ or LSAN_ (how a
+// test run reports). The secrets of a client or worker (MESHWRIGHT_TOKEN) are
+// not among them. Threads: any, while nobody sets the environment.
 #ifndef MESHWRIGHT_WORKER_SANDBOX_ENVIRONMENT_H_
 #define MESHWRIGHT_WORKER_SANDBOX_ENVIRONMENT_H_
 

@@ -20,6 +20,8 @@ TEST(EnvironmentTest, OnlyTheStatedVariablesAreKept) {
   setenv("MESHWRIGHT_SOMETHING", "value", 1);
   setenv("CUDA_VISIBLE_DEVICES", "1", 1);
   setenv("MESHWRIGHT_DEVICES_PER_HOST", "8", 1);
+  // On some machines collectives hang without it.
+  setenv("NCCL_P2P_DISABLE", "1", 1);
   // It changes what a product of matrices costs, and no key.
   setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
   const auto kept = MakeRunnerEnvironment("");
@@ -28,8 +30,10 @@ TEST(EnvironmentTest, OnlyTheStatedVariablesAreKept) {
   EXPECT_THAT(kept, Not(Contains(HasSubstr("MESHWRIGHT_SOMETHING"))));
   EXPECT_THAT(kept, Contains("CUDA_VISIBLE_DEVICES=1"));
   EXPECT_THAT(kept, Contains("MESHWRIGHT_DEVICES_PER_HOST=8"));
+  EXPECT_THAT(kept, Contains("NCCL_P2P_DISABLE=1"));
   EXPECT_THAT(kept, Not(Contains(HasSubstr("XLA_FLAGS"))));
   EXPECT_THAT(kept, Not(Contains(HasSubstr("NVIDIA_TF32_OVERRIDE"))));
+  unsetenv("NCCL_P2P_DISABLE");
 }
 
 TEST(EnvironmentTest, FlagsAreThoseOfTheOperatorAndOfTheRequest) {
