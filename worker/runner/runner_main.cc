@@ -12,7 +12,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -23,6 +22,7 @@
 #include "worker/collect/find_collectors.h"
 #include "worker/collect/kernel_watch.h"
 #include "worker/devices/cache_sweep.h"
+#include "worker/devices/cores.h"
 #include "worker/devices/device_choice.h"
 #include "worker/devices/device_trouble.h"
 #include "worker/devices/fingerprint.h"
@@ -46,6 +46,10 @@ constexpr char kUsage[] =
     "usage: meshwright-runner JOBFILE RESULTFILE [--plugin PATH] "
     "[--compile-threads N] [--parent PID] [--progress FILE] "
     "[--executables FOLDER]";
+
+// On an accelerator at most: more wait for its turn to tune kernels, and each
+// needs memory of the host.
+constexpr int kCompiledAtOnce = 16;
 
 struct Arguments {
   std::string job_file;
@@ -115,13 +119,13 @@ void ReadMemory(const pjrt::Client& client, BatchOptions& options) {
 BatchOptions ChooseOptions(const Arguments& arguments,
                            const pjrt::Client& client) {
   BatchOptions options;
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int cores = devices::CountUsableCores();
   // Compiling beside an accelerator that is being timed disturbs it little.
-  const int chosen =
-      client.platform_name() == "cpu" ? std::clamp(cores / 2, 1, 4) : cores;
-  options.compile_threads = arguments.compile_threads > 0
-                                ? arguments.compile_threads
-                                : std::max(chosen, 1);
+  const int chosen = client.platform_name() == "cpu"
+                         ? std::clamp(cores / 2, 1, 4)
+                         : std::min(cores, kCompiledAtOnce);
+  options.compile_threads =
+      arguments.compile_threads > 0 ? arguments.compile_threads : chosen;
   ReadMemory(client, options);
   return options;
 }
