@@ -50,6 +50,7 @@ struct Settings {
   int64_t memory_bytes = int64_t{1} << 30;
   int64_t compile_ns = 1'000'000;
   int64_t compile_ns_per_instruction = 0;
+  bool compile_serial = false;  // compilations wait for each other
   int64_t run_ns = 100'000;
   int64_t run_ns_per_element = 0;
   std::string initialize;  // "refuse", "crash"; empty: it succeeds
@@ -77,6 +78,7 @@ Settings Settings::Read() {
     if (key == "compile_ns_per_instruction") {
       settings.compile_ns_per_instruction = number;
     }
+    if (key == "compile_serial") settings.compile_serial = number != 0;
     if (key == "run_ns") settings.run_ns = number;
     if (key == "run_ns_per_element") settings.run_ns_per_element = number;
     if (key == "initialize") settings.initialize = value;
@@ -132,6 +134,7 @@ struct PJRT_Client {
   size_t first = 0;  // of those that are here
   size_t addressable = 0;
   std::mutex mutex;
+  std::mutex compiler;  // where compilations wait for each other
   // Of several clients; `nodes` is 1 where this one is alone.
   int64_t node = 0;
   int64_t nodes = 1;
@@ -468,6 +471,8 @@ PJRT_Error* Load(PJRT_Client* client, const std::string& code,
 
 PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
   const Settings& settings = args->client->settings;
+  std::unique_lock lock(args->client->compiler, std::defer_lock);
+  if (settings.compile_serial) lock.lock();
   const Clock::time_point begin = Clock::now();
   PJRT_Error* const error =
       Load(args->client, {args->program->code, args->program->code_size},

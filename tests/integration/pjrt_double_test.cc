@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "tests/integration/double_device.h"
+#include "worker/sandbox/runner_process.h"
 
 namespace meshwright::integration {
 namespace {
@@ -102,6 +103,32 @@ TEST(PjrtDoubleTest, ProgramsAreCompiledOnceAndRunOneAtATime) {
   ASSERT_GE(runs.size(), 3u * 12);
   for (size_t i = 1; i < runs.size(); ++i) {
     EXPECT_GE(runs[i].begin_ns, runs[i - 1].end_ns);
+  }
+}
+
+// As where they wait for the device that they tune kernels on: the last one is
+// through long after the last has begun.
+TEST(PjrtDoubleTest, CompilationsThatTakeTurnsAreSignsOfLife) {
+  const DoubleDevice device("compile_ns 1000000000\ncompile_serial 1");
+  v1::RunnerRequest request = device.MakeRequest({"a", "b", "c", "d", "e"});
+  request.mutable_options()->set_compile_time_limit_ns(3000 * kMillisecond);
+  int children = 0;
+  worker::sandbox::RunOptions options;
+  options.compile_threads = 5;
+  options.grace = absl::ZeroDuration();
+  options.on_child = [&](int) { ++children; };
+  Rows rows;
+  const absl::Status status = worker::sandbox::RunBatch(
+      request,
+      [&](const v1::RunnerEvent& event) {
+        if (event.has_result()) rows[event.result().key()] = event.result();
+      },
+      options);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(children, 1);
+  ASSERT_THAT(rows, SizeIs(5));
+  for (const auto& [key, row] : rows) {
+    EXPECT_EQ(row.outcome(), v1::MEASURED) << key << row.reason();
   }
 }
 

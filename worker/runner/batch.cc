@@ -259,6 +259,7 @@ Batch::BenchmarkedPrograms Batch::Compile(int begin, int end) {
     if (request_.has_sequence() && program.compile_only()) return;
     events_.Started(program.key(), Started::COMPILE);
     auto loaded = Load(program);
+    if (options_.progress != nullptr) options_.progress->EndCompile();
     statuses[i] = loaded.status();
     if (loaded.ok()) compiled[i] = *std::move(loaded);
     if (agreement_.is_alone()) report(i);

@@ -1,9 +1,10 @@
-// ProgressPage: which program a runner times, in shared memory.
+// ProgressPage: what a runner times or has compiled, in shared memory.
 //
-// Concept: a page of memory that parent and child share. Between timed runs the
-// child stores two numbers there, which costs nanoseconds where an event costs
-// a system call and wakes the parent. The parent reads them when the child is
-// silent (does it still take turns?) or has died (in which program?).
+// Concept: a page of memory that parent and child share. Between timed runs,
+// and after every compilation, the child stores numbers there. That costs
+// nanoseconds where an event costs a system call and wakes the parent. The
+// parent reads them when the child is silent (does it still take turns?) or has
+// died (in which program?).
 // Ownership: the parent makes the page and hands its file to the child, which
 // opens it. Threads: any, both sides.
 // Errors: errno's, where the page cannot be made or mapped.
@@ -34,6 +35,10 @@ class ProgressPage {
   // A run that is of no program of the request: an anchor's.
   static constexpr int kOther = -2;
 
+  // The child: a program is through the compiler, however that went.
+  void EndCompile() {
+    numbers_->compiled.fetch_add(1, std::memory_order_release);
+  }
   // The child: a run of program `number` of the request begins.
   void BeginRun(int number) {
     numbers_->program.store(number + 1, std::memory_order_relaxed);
@@ -44,6 +49,9 @@ class ProgressPage {
   void EndRuns() { numbers_->program.store(0, std::memory_order_release); }
 
   // The parent.
+  int64_t compiled() const {
+    return numbers_->compiled.load(std::memory_order_acquire);
+  }
   int64_t runs() const {
     return numbers_->runs.load(std::memory_order_acquire);
   }
@@ -58,6 +66,7 @@ class ProgressPage {
  private:
   // The kernel gives it out as zeros.
   struct Numbers {
+    std::atomic<int64_t> compiled;
     std::atomic<int64_t> runs;
     std::atomic<int32_t> program;  // its number + 1; 0: none
   };

@@ -16,6 +16,7 @@ TEST(ProgressPageTest, TheParentSeesWhatTheChildWasAtWhenItDied) {
   if (child == 0) {
     auto mine = ProgressPage::Open(dup((*page)->file()));
     if (!mine.ok()) _exit(1);
+    (*mine)->EndCompile();
     (*mine)->BeginRun(3);
     (*mine)->BeginRun(0);
     _exit(0);
@@ -23,6 +24,7 @@ TEST(ProgressPageTest, TheParentSeesWhatTheChildWasAtWhenItDied) {
   int status = 0;
   waitpid(child, &status, 0);
   ASSERT_EQ(status, 0);
+  EXPECT_EQ((*page)->compiled(), 1);
   EXPECT_EQ((*page)->runs(), 2);
   EXPECT_EQ((*page)->program(), 0);
   (*page)->BeginOtherRun();

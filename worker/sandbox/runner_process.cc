@@ -139,6 +139,7 @@ class BatchRun {
   void Take(const v1::RunnerEvent& event, const ChildProcess& child,
             Ending& ending);
   bool IsTriedAgain(const v1::ProfileResult& result);
+  void SetDeadline(absl::Duration limit);
   bool TakesTurns();
   bool IsLastDeath(const std::string& key, v1::Outcome outcome);
   void ReadDeath(const ChildProcess& child, Ending& ending);
@@ -174,6 +175,7 @@ class BatchRun {
   absl::Time deadline_;  // of clock_
   std::unique_ptr<ProgressPage> progress_;
   int64_t seen_runs_ = 0;
+  int64_t seen_compiled_ = 0;
 };
 
 absl::Status BatchRun::CheckKeys() {
@@ -252,7 +254,6 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
                      {"--compile-threads", absl::StrCat(threads)});
   }
   ASSIGN_OR_RETURN(progress_, ProgressPage::Make());
-  seen_runs_ = 0;
   arguments.insert(arguments.end(),
                    {"--executables", folder_->path(), "--progress",
                     absl::StrCat(ChildProcess::kSharedFile)});
@@ -277,7 +278,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
   results_ = 0;
   failed_ = false;
   // Opening a plugin and its devices is given the compiler's time.
-  deadline_ = clock_.Now() + protocol_.compile_limit + options_.grace;
+  SetDeadline(options_.grace + protocol_.compile_limit);
   EventParser parser;
   Ending ending;
   while (true) {
@@ -326,13 +327,25 @@ bool BatchRun::IsTriedAgain(const v1::ProfileResult& result) {
   return true;
 }
 
-// Whether programs were run since the deadline was set; if so it is set again.
+// Signs of life until now do not count for it.
+void BatchRun::SetDeadline(absl::Duration limit) {
+  deadline_ = clock_.Now() + limit;
+  seen_runs_ = progress_->runs();
+  seen_compiled_ = progress_->compiled();
+}
+
+// Whether programs were compiled or run since the deadline was set; if so it is
+// set again. Compilations that wait for each other, as for the device that they
+// tune kernels on, may take the limit together.
 bool BatchRun::TakesTurns() {
+  if (progress_->compiled() != seen_compiled_) {
+    SetDeadline(options_.grace + protocol_.compile_limit);
+    return true;
+  }
   if (!progress_->program().has_value() || progress_->runs() == seen_runs_) {
     return false;
   }
-  seen_runs_ = progress_->runs();
-  deadline_ = clock_.Now() + options_.grace + protocol_.time_limit;
+  SetDeadline(options_.grace + protocol_.time_limit);
   return true;
 }
 
@@ -369,8 +382,8 @@ void BatchRun::Take(const v1::RunnerEvent& event, const ChildProcess& child,
       } else {
         compiling_.clear();
       }
-      deadline_ = clock_.Now() + options_.grace +
-                  (compiles ? protocol_.compile_limit : protocol_.time_limit);
+      SetDeadline(options_.grace +
+                  (compiles ? protocol_.compile_limit : protocol_.time_limit));
       on_event_(event);
       break;
     }
@@ -389,7 +402,7 @@ void BatchRun::Take(const v1::RunnerEvent& event, const ChildProcess& child,
     case v1::RunnerEvent::kWaiting:
     case v1::RunnerEvent::kAtGate:  // it waits for the other members
     case v1::RunnerEvent::kGet:
-      deadline_ = clock_.Now() + kLongestWait;
+      SetDeadline(kLongestWait);
       on_event_(event);
       break;
     case v1::RunnerEvent::kPut:
