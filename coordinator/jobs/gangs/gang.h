@@ -12,11 +12,12 @@
 //            without a result for every program
 //
 // A program has its result when every member has said one, never before: so no
-// program is half run. Where all measured it, it is rank 0's with the noise of
-// any and the memory of the fullest; otherwise that of the first that did not.
-// A word that comes out of turn changes nothing. The members are taken all at
-// once or not at all, under the queue's lock. So no gang holds a worker while
-// it waits for another one, and no two wait for each other
+// program is half run. Where all measured it, it is that of the shortest time,
+// with the noise of any and the memory of the fullest: the member that began
+// last, whose kernels waited for nobody. Otherwise it is that of the first that
+// did not. A word that comes out of turn changes nothing. The members are taken
+// all at once or not at all, under the queue's lock. So no gang holds a worker
+// while it waits for another one, and no two wait for each other
 // (job_queue_gangs.cc). In → Out: what the members say → when they go, and
 // results. Nothing here reads a clock or sends a word. Threads: one at a time;
 // the queue's lock guards it. Errors: none.

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
+
 namespace meshwright::jobs::gangs {
 namespace {
 
@@ -61,6 +64,24 @@ TEST(GangTest, AProgramHasTheNoiseOfAnyMemberAndTheMemoryOfTheFullest) {
   EXPECT_EQ(row->measurement().quality(), v1::NOISY);
   EXPECT_EQ(row->measurement().noise_size(), 1);
   EXPECT_EQ(row->measurement().memory().peak_bytes(), 2);
+}
+
+// Kernels of the others waited for the one that began last.
+TEST(GangTest, AProgramHasTheRowOfTheShortestTime) {
+  Gang gang = MakeRunning(3, {"a"});
+  const int64_t times[] = {30, 10, 20};
+  std::optional<v1::ProfileResult> row;
+  for (int rank = 0; rank < 3; ++rank) {
+    v1::ProfileResult result = MakeRow("a", v1::MEASURED);
+    result.mutable_measurement()->set_time_ns(times[rank]);
+    result.mutable_measurement()->set_communication_ns(times[rank] / 2);
+    result.mutable_measurement()->mutable_memory()->set_peak_bytes(3 - rank);
+    row = gang.Add(rank, result);
+  }
+  ASSERT_TRUE(row.has_value());
+  EXPECT_EQ(row->measurement().time_ns(), 10);
+  EXPECT_EQ(row->measurement().communication_ns(), 5);
+  EXPECT_EQ(row->measurement().memory().peak_bytes(), 3);
 }
 
 TEST(GangTest, AProgramThatFailsOnOneMemberFails) {
