@@ -177,6 +177,49 @@ TEST(GangLineTest, AKeyIsWaitedForOrLookedFor) {
   EXPECT_EQ(value, std::string("\0value", 6));
 }
 
+// So an exchange takes one round trip, and not one for each member.
+TEST(GangLineTest, AllAreAskedBeforeTheFirstAnswers) {
+  int input[2];
+  int events[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, input), 0);
+  ASSERT_EQ(pipe(events), 0);
+  auto writer = sandbox::EventWriter::Open(absl::StrCat("/dev/fd/", events[1]));
+  ASSERT_TRUE(writer.ok());
+  close(events[1]);
+  v1::GangPlace place;
+  place.set_rank(0);
+  place.set_size(3);
+  GangLine line(place, **writer, input[1]);
+  absl::StatusOr<std::vector<std::string>> said;
+  std::thread member([&] { said = line.Exchange("rank 0"); });
+  std::vector<int64_t> asked;
+  sandbox::EventParser parser;
+  pollfd file = {events[0], POLLIN, 0};
+  while (asked.size() < 2 && poll(&file, 1, 10'000) == 1) {
+    char buffer[4096];
+    const ssize_t size = read(events[0], buffer, sizeof(buffer));
+    if (size <= 0) break;
+    const auto heard = parser.Feed({buffer, static_cast<size_t>(size)});
+    if (!heard.ok()) break;
+    for (const v1::RunnerEvent& event : *heard) {
+      if (event.has_get()) asked.push_back(event.get().number());
+    }
+  }
+  for (int other = static_cast<int>(asked.size()); other > 0; --other) {
+    v1::GangMessage message;
+    message.mutable_value()->set_number(asked[other - 1]);
+    message.mutable_value()->set_is_there(true);
+    message.mutable_value()->set_value(absl::StrCat("rank ", other));
+    const std::string framed = sandbox::Frame(message);
+    send(input[0], framed.data(), framed.size(), MSG_NOSIGNAL);
+  }
+  close(input[0]);
+  member.join();
+  close(events[0]);
+  ASSERT_TRUE(said.ok()) << said.status();
+  EXPECT_THAT(*said, ElementsAre("rank 0", "rank 1", "rank 2"));
+}
+
 TEST(GangLineTest, ALineThatEndsEndsAllWaiting) {
   int input[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, input), 0);

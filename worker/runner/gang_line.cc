@@ -53,22 +53,21 @@ absl::Status GangLine::Put(const std::string& key, const std::string& value) {
 absl::StatusOr<std::string> GangLine::Get(const std::string& key,
                                           absl::Duration timeout) {
   ASSIGN_OR_RETURN(v1::GangMessage::Value value,
-                   Ask(key, /*waits=*/true, timeout));
+                   AwaitAnswer(Ask(key, /*waits=*/true), key, timeout));
   return std::move(*value.mutable_value());
 }
 
 absl::StatusOr<std::string> GangLine::TryGet(const std::string& key) {
-  ASSIGN_OR_RETURN(v1::GangMessage::Value value,
-                   Ask(key, /*waits=*/false, absl::InfiniteDuration()));
+  ASSIGN_OR_RETURN(
+      v1::GangMessage::Value value,
+      AwaitAnswer(Ask(key, /*waits=*/false), key, absl::InfiniteDuration()));
   if (!value.is_there()) {
     return absl::NotFoundError(absl::StrCat("nobody has put ", key));
   }
   return std::move(*value.mutable_value());
 }
 
-absl::StatusOr<v1::GangMessage::Value> GangLine::Ask(const std::string& key,
-                                                     bool waits,
-                                                     absl::Duration timeout) {
+int64_t GangLine::Ask(const std::string& key, bool waits) {
   v1::RunnerEvent event;
   int64_t number = 0;
   {
@@ -80,6 +79,11 @@ absl::StatusOr<v1::GangMessage::Value> GangLine::Ask(const std::string& key,
   event.mutable_get()->set_key(key);
   event.mutable_get()->set_waits(waits);
   events_.Write(event);
+  return number;
+}
+
+absl::StatusOr<v1::GangMessage::Value> GangLine::AwaitAnswer(
+    int64_t number, const std::string& key, absl::Duration timeout) {
   base::MutexLock lock(&mutex_);
   const auto is_answered = [&] {
     return is_over_ || asked_.at(number).has_value();
@@ -99,14 +103,22 @@ absl::StatusOr<std::vector<std::string>> GangLine::Exchange(
   // (coordinator/jobs/gangs/key_values.h).
   const std::string prefix = absl::StrCat("meshwright/", exchanges_++, "/");
   RETURN_IF_ERROR(Put(absl::StrCat(prefix, rank()), own));
-  std::vector<std::string> said;
+  // All at once: one round trip, and the members go on close together.
+  std::vector<int64_t> asked(size());
+  for (int other = 0; other < size(); ++other) {
+    if (other == rank()) continue;
+    asked[other] = Ask(absl::StrCat(prefix, other), /*waits=*/true);
+  }
+  std::vector<std::string> said(size());
   for (int other = 0; other < size(); ++other) {
     if (other == rank()) {
-      said.push_back(own);
+      said[other] = own;
       continue;
     }
-    ASSIGN_OR_RETURN(said.emplace_back(), Get(absl::StrCat(prefix, other),
-                                              absl::InfiniteDuration()));
+    ASSIGN_OR_RETURN(v1::GangMessage::Value value,
+                     AwaitAnswer(asked[other], absl::StrCat(prefix, other),
+                                 absl::InfiniteDuration()));
+    said[other] = std::move(*value.mutable_value());
   }
   return said;
 }

@@ -15,6 +15,7 @@
 #ifndef MESHWRIGHT_WORKER_RUNNER_GANG_LINE_H_
 #define MESHWRIGHT_WORKER_RUNNER_GANG_LINE_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,8 +53,11 @@ class GangLine : public pjrt::KeyValueStore {
   absl::StatusOr<std::vector<std::string>> Exchange(const std::string& own);
 
  private:
-  absl::StatusOr<v1::GangMessage::Value> Ask(const std::string& key, bool waits,
-                                             absl::Duration timeout)
+  // The number of the question, which AwaitAnswer takes once.
+  int64_t Ask(const std::string& key, bool waits) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<v1::GangMessage::Value> AwaitAnswer(int64_t number,
+                                                     const std::string& key,
+                                                     absl::Duration timeout)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Read(int input) ABSL_LOCKS_EXCLUDED(mutex_);
   void Take(const v1::GangMessage& message) ABSL_LOCKS_EXCLUDED(mutex_);
