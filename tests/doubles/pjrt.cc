@@ -274,6 +274,10 @@ PJRT_Error* CreateClient(PJRT_Client_Create_Args* args) {
     const PJRT_NamedValue& it = args->create_options[i];
     const std::string name(it.name, it.name_size);
     if (name == "cpu_device_count") devices = it.int64_value;
+    if (name == "memory_fraction") {
+      client->settings.memory_bytes = static_cast<int64_t>(
+          static_cast<double>(client->settings.memory_bytes) * it.float_value);
+    }
     if (name == "enable_mock_nccl") is_solo = it.bool_value;
     if (name == "num_nodes") client->nodes = it.int64_value;
     if (name == "node_id") client->node = it.int64_value;

@@ -182,6 +182,22 @@ TEST(PjrtDoubleTest, EveryPartOfAnAcceleratorsFingerprintIsSet) {
   EXPECT_THAT(described->libraries(), HasSubstr("cuDNN 91002, NCCL 22703"));
 }
 
+TEST(PjrtDoubleTest, TheOperatorChoosesHowMuchMemoryProgramsHave) {
+  const DoubleDevice device("memory_bytes 8589934592");
+  const auto whole = device.Describe(1);
+  setenv("MESHWRIGHT_MEMORY_FRACTION", "0.5", 1);
+  const auto half = device.Describe(1);
+  setenv("MESHWRIGHT_MEMORY_FRACTION", "90", 1);
+  const auto none = device.Describe(1);
+  unsetenv("MESHWRIGHT_MEMORY_FRACTION");
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->memory_gib(), 8);
+  ASSERT_TRUE(half.ok()) << half.status();
+  EXPECT_EQ(half->memory_gib(), 4);
+  EXPECT_THAT(std::string(none.status().message()),
+              HasSubstr("is \"90\"; give a number above 0 and at most 1"));
+}
+
 // Six runs of 0.7 s, where a run has 0.9 s and the runner 2 s more.
 TEST(PjrtDoubleTest, RunsThatACollectorWatchesAreSignsOfLife) {
   const std::string folder =

@@ -93,6 +93,10 @@ std::vector<PJRT_NamedValue> CreateOptions(const ClientOptions& options,
   } else if (options.platform == "cuda") {
     values.push_back(NamedValue("preallocate", PJRT_NamedValue_kBool));
     values.back().bool_value = false;
+    if (options.memory_fraction.has_value()) {
+      values.push_back(NamedValue("memory_fraction", PJRT_NamedValue_kFloat));
+      values.back().float_value = *options.memory_fraction;
+    }
     if (options.processes > 1) {
       values.push_back(NamedNumber("num_nodes", options.processes));
       values.push_back(NamedNumber("node_id", options.rank));

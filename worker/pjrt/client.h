@@ -14,6 +14,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct ClientOptions {
   // program and runs the first device's part, with communication switched off.
   // Its results are undefined.
   bool solo = false;
+  // Of an accelerator's memory, that programs may have; none: the plugin
+  // chooses.
+  std::optional<float> memory_fraction = std::nullopt;
   // The mesh is spread over so many processes, each with a client; this is the
   // one of this rank. They meet through the store, which outlives the client.
   int rank = 0;

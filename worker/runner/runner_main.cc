@@ -130,6 +130,19 @@ BatchOptions ChooseOptions(const Arguments& arguments,
   return options;
 }
 
+// None: the plugin chooses.
+absl::StatusOr<std::optional<float>> ReadMemoryFraction() {
+  const char* const text = std::getenv("MESHWRIGHT_MEMORY_FRACTION");
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  float fraction = 0;
+  if (!absl::SimpleAtof(text, &fraction) || !(fraction > 0 && fraction <= 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("MESHWRIGHT_MEMORY_FRACTION is \"", text,
+                     "\"; give a number above 0 and at most 1, as 0.9"));
+  }
+  return fraction;
+}
+
 std::string PluginVersion(const pjrt::Plugin& plugin,
                           const pjrt::Client& client) {
   return absl::StrCat(client.platform_version(), ", PJRT ",
@@ -235,6 +248,9 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   client_options.platform = device.platform();
   client_options.device_count = device.device_count();
   client_options.solo = device.solo();
+  if (!on_cpu) {
+    ASSIGN_OR_RETURN(client_options.memory_fraction, ReadMemoryFraction());
+  }
   std::unique_ptr<GangLine> line;  // outlives the client
   if (request.has_gang()) {
     if (on_cpu) {

@@ -28,6 +28,7 @@ constexpr std::string_view kNames[] = {"PATH",
                                        "MESHWRIGHT_CUDA_PLUGIN",
                                        "MESHWRIGHT_DEVICES_PER_HOST",
                                        "MESHWRIGHT_LOCK_FOLDER",
+                                       "MESHWRIGHT_MEMORY_FRACTION",
                                        "MESHWRIGHT_XLA_FLAGS"};
 constexpr std::string_view kPrefixes[] = {"ASAN_", "UBSAN_", "TSAN_", "LSAN_",
                                           "NCCL_"};
