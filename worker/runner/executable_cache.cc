@@ -8,10 +8,8 @@
 namespace meshwright::worker::runner {
 namespace {
 
-// Halves of what one message and all keys of a gang may have
-// (coordinator/jobs/gangs/key_values.h).
+// Half of what one message may have.
 constexpr int64_t kMaximumTold = int64_t{8} << 20;
-constexpr int64_t kMaximumToldOfAll = int64_t{32} << 20;
 
 std::string NameGangKey(const std::string& key) {
   return absl::StrCat("meshwright/executable/", base::Sha256Hex(key));
@@ -36,6 +34,8 @@ std::optional<ExecutableCache::Compiled> ExecutableCache::Find(
     auto told = line_->Get(NameGangKey(key), absl::InfiniteDuration());
     if (kept.empty()) kept = told.value_or("");
   }
+  // There is no room for what this one makes: all compile it at the same time.
+  if (kept.empty() && told_bytes_ > maximum_told_bytes_) GiveUp(key);
   // The nanoseconds of its compilation, a line, then the executable.
   const size_t end = kept.find('\n');
   int64_t nanoseconds = 0;
@@ -68,7 +68,7 @@ void ExecutableCache::Tell(const std::string& key, const std::string& kept) {
   if (line_ == nullptr || line_->rank() != 0) return;
   const int64_t bytes = std::ssize(kept);
   const bool fits = bytes <= kMaximumTold &&
-                    told_bytes_.fetch_add(bytes) + bytes <= kMaximumToldOfAll;
+                    told_bytes_.fetch_add(bytes) + bytes <= maximum_told_bytes_;
   line_->Put(NameGangKey(key), fits ? kept : "").IgnoreError();
 }
 

@@ -5,12 +5,14 @@
 // compiled; where it dies, the next child loads them, and compiles nothing
 // twice. In a gang rank 0 compiles and tells the others through the gang's
 // keys. They load what it made, and compile what it could not make or tell.
-// Plugins that cannot serialize have an empty cache.
-// Threads: any. Errors: none; what is not there or cannot be read is compiled.
+// Once it has told as much as fits, it says so before it compiles. Plugins that
+// cannot serialize have an empty cache. Threads: any. Errors: none; what is not
+// there or cannot be read is compiled.
 #ifndef MESHWRIGHT_WORKER_RUNNER_EXECUTABLE_CACHE_H_
 #define MESHWRIGHT_WORKER_RUNNER_EXECUTABLE_CACHE_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,9 +26,16 @@ namespace meshwright::worker::runner {
 
 class ExecutableCache {
  public:
+  // Half of what all keys of a gang may have
+  // (coordinator/jobs/gangs/key_values.h).
+  static constexpr int64_t kMaximumToldBytes = int64_t{32} << 20;
+
   // `folder` empty: there is none. `line` outlives it; null: no gang.
-  explicit ExecutableCache(std::string folder, GangLine* line = nullptr)
-      : folder_(std::move(folder)), line_(line) {}
+  explicit ExecutableCache(std::string folder, GangLine* line = nullptr,
+                           int64_t maximum_told_bytes = kMaximumToldBytes)
+      : folder_(std::move(folder)),
+        line_(line),
+        maximum_told_bytes_(maximum_told_bytes) {}
 
   struct Compiled {
     std::unique_ptr<pjrt::Executable> executable;
@@ -50,6 +59,7 @@ class ExecutableCache {
 
   const std::string folder_;
   GangLine* const line_;
+  const int64_t maximum_told_bytes_;
   std::atomic<int64_t> told_bytes_ = 0;
 };
 
