@@ -5,6 +5,8 @@
 // (match_index.h). So gangs do not wait for each other, and none waits for ever
 // behind small jobs.
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,17 @@
 #include "coordinator/jobs/job_queue.h"
 
 namespace meshwright::jobs {
+namespace {
+
+// By the first place on the bus, then by name: a worker without a place comes
+// before all that have one.
+std::pair<std::string, std::string> OrderMember(
+    const WorkerDescription& worker) {
+  const std::set<std::string>& places = worker.links.places;
+  return {places.empty() ? "" : *places.begin(), worker.name};
+}
+
+}  // namespace
 
 std::vector<WorkerId> JobQueue::ChooseMembers(WorkerId id, JobId job) const {
   const int count = index_.CountMembers(id, job);
@@ -20,7 +33,8 @@ std::vector<WorkerId> JobQueue::ChooseMembers(WorkerId id, JobId job) const {
   const std::set<WorkerId>& idle = index_.FindIdle(id);
   std::vector<WorkerId> members(idle.begin(), idle.end());
   std::sort(members.begin(), members.end(), [&](WorkerId a, WorkerId b) {
-    return workers_.at(a).description.name < workers_.at(b).description.name;
+    return OrderMember(workers_.at(a).description) <
+           OrderMember(workers_.at(b).description);
   });
   std::vector<const gangs::LinkEnds*> links;
   for (const WorkerId member : members) {

@@ -85,6 +85,20 @@ TEST_F(GangsTest, WorkersWithLinksOfTheirOwnComeFirst) {
   EXPECT_EQ(d->leases()[0].second.gang().rank(), 1);
 }
 
+// Names are in the order of process ids; a mesh lies as devices do.
+TEST_F(GangsTest, RanksAreInTheOrderOfPlaces) {
+  FakeWorker* const c = Add("c", "host", {{"0"}, {"1"}, {}});
+  FakeWorker* const a = Add("a", "host", {{"1"}, {"0"}, {}});
+  FakeWorker* const d = Add("d", "host", {{"2"}, {"3"}, {}});
+  FakeWorker* const b = Add("b", "host", {{"3"}, {"2"}, {}});
+  Submit(4);
+  int rank = 0;
+  for (const FakeWorker* const worker : {c, a, d, b}) {
+    ASSERT_THAT(worker->leases(), SizeIs(1));
+    EXPECT_EQ(worker->leases()[0].second.gang().rank(), rank++);
+  }
+}
+
 TEST_F(GangsTest, MembersTellEachOtherThroughKeys) {
   FakeWorker* const a = Add("a");
   FakeWorker* const b = Add("b");

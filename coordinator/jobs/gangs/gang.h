@@ -1,9 +1,10 @@
 // Gang: workers that run the programs of one chunk together.
 //
 // Concept: a program for more devices than a worker has is run by several
-// workers at once, one rank each, in the order of their names: of the idle ones
-// those with most links between them (linked_members.h). Each has a lease, and
-// all of them together are this one thing.
+// workers at once, one rank each, in the order of their places on the bus, then
+// of their names. Of the idle ones those with most links between them are taken
+// (linked_members.h). Each has a lease, and all of them together are this one
+// thing.
 //
 //   preparing ──every member is at the gate──▶ running ──every member is
 //       │                                         │       finished──▶ over
