@@ -13,6 +13,12 @@ namespace meshwright::jobs {
 namespace {
 
 constexpr size_t kMaxNamed = 5;  // workers that one sentence names
+// Ways out where workers have some of the devices.
+constexpr char kMeshOverHosts[] =
+    "for a mesh over hosts, start workers with --solo and plan with --solo and "
+    "--links";
+constexpr char kOneForAll[] =
+    "a comparison needs one worker that has all devices";
 
 }  // namespace
 
@@ -278,7 +284,9 @@ absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
     const auto worker = index_.FindUsable(device, nullptr);
     if (worker.has_value()) return DescribeFor(*worker, device);
     const absl::Duration left = deadline - clock_->Now();
-    if (left <= absl::ZeroDuration()) return MakeNoWorkerError(device, nullptr);
+    if (left <= absl::ZeroDuration()) {
+      return MakeNoWorkerError(device, nullptr, /*may_share=*/true);
+    }
     const auto changed = [this, seen = changes_] { return changes_ != seen; };
     mutex_.AwaitWithTimeout(absl::Condition(&changed), left);
   }
@@ -288,7 +296,9 @@ absl::StatusOr<WorkerDescription> JobQueue::MatchWorker(
     const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
   base::MutexLock lock(&mutex_);
   const auto worker = index_.FindUsable(device, exactly);
-  if (!worker.has_value()) return MakeNoWorkerError(device, exactly);
+  if (!worker.has_value()) {
+    return MakeNoWorkerError(device, exactly, /*may_share=*/true);
+  }
   return DescribeFor(*worker, device);
 }
 
@@ -303,12 +313,14 @@ WorkerDescription JobQueue::DescribeFor(WorkerId id,
 
 // ---- the owner -------------------------------------------------------------
 
-absl::Status JobQueue::MakeNoWorkerError(
-    const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
+absl::Status JobQueue::MakeNoWorkerError(const v1::DeviceSpec& device,
+                                         const DeviceDescription* exactly,
+                                         bool may_share) const {
   if (workers_.empty()) {
     return absl::UnavailableError("no worker is attached to the coordinator");
   }
   std::vector<std::string> reasons;
+  bool has_parts = false;  // a worker that has some of the devices
   for (const auto& [id, worker] : workers_) {
     if (reasons.size() == kMaxNamed) {
       const size_t others = workers_.size() - kMaxNamed;
@@ -317,7 +329,8 @@ absl::Status JobQueue::MakeNoWorkerError(
     }
     const int members = CountMembers(worker.description, device, exactly,
                                      /*may_share=*/true);
-    if (members == 0) {
+    has_parts = has_parts || members > 1;
+    if (members == 0 || (members > 1 && !may_share)) {
       reasons.push_back(
           std::string(CanRun(worker.description, device, exactly).message()));
       continue;
@@ -330,6 +343,9 @@ absl::Status JobQueue::MakeNoWorkerError(
     }
     reasons.push_back(
         absl::StrCat("worker ", worker.description.name, " ", obstacle));
+  }
+  if (has_parts) {
+    reasons.push_back(may_share ? kMeshOverHosts : kOneForAll);
   }
   return absl::UnavailableError(absl::StrCat(
       "no attached worker can run programs on ", device.device_count(), " ",
@@ -386,7 +402,8 @@ void JobQueue::Tick() {
       job.without_worker_since = now;
     } else if (now - *job.without_worker_since >= options_.worker_grace) {
       FinishJob(job,
-                MakeNoWorkerError(job.request.request.device(), job.exactly()));
+                MakeNoWorkerError(job.request.request.device(), job.exactly(),
+                                  !IsWhole(job.request.request)));
     }
   }
   ++changes_;

@@ -438,8 +438,10 @@ class JobQueue {
   // A usable one, as the devices that run programs for `device`.
   WorkerDescription DescribeFor(WorkerId id, const v1::DeviceSpec& device) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `may_share`: whether several workers may run it together.
   absl::Status MakeNoWorkerError(const v1::DeviceSpec& device,
-                                 const DeviceDescription* exactly) const
+                                 const DeviceDescription* exactly,
+                                 bool may_share) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const base::Clock* const clock_;

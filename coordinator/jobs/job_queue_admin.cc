@@ -50,8 +50,10 @@ std::string JobQueue::FindReason(const Job& job) const {
   if (index_.HasUsableWorker(job.id)) {
     return "waits for its turn: the workers with its devices are busy";
   }
+  const v1::RunnerRequest& asked = job.request.request;
   return std::string(
-      MakeNoWorkerError(job.request.request.device(), job.exactly()).message());
+      MakeNoWorkerError(asked.device(), job.exactly(), !IsWhole(asked))
+          .message());
 }
 
 v1::JobSummary JobQueue::Describe(const Job& job) const {

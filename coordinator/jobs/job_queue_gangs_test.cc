@@ -13,6 +13,7 @@
 namespace meshwright::jobs {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -232,6 +233,21 @@ TEST_F(GangsTest, WorkersOfOtherHostsAndThoseThatDoNotJoinAreNoMembers) {
   EXPECT_EQ(ReadStory(job).status.code(), absl::StatusCode::kUnavailable);
 }
 
+TEST_F(GangsTest, AMeshOverHostsIsToldTheWayOut) {
+  for (const char* const host : {"one", "two"}) {
+    for (const char* const name : {"a", "b"}) {
+      Add(std::string(host) + name, host);
+    }
+  }
+  v1::DeviceSpec four = MakeJob(1).request.device();
+  four.set_device_count(4);
+  const absl::Status refused = queue_.MatchWorker(four, nullptr).status();
+  EXPECT_TRUE(absl::IsUnavailable(refused));
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr("worker onea needs 3 more like it on its host; "),
+                    HasSubstr("mesh over hosts, start workers with --solo")));
+}
+
 TEST_F(GangsTest, AWorkerThatHasAllDevicesRunsAlone) {
   FakeWorker* const a = Add("a");
   FakeWorker* const b = Add("b");
@@ -253,8 +269,13 @@ TEST_F(GangsTest, AComparisonIsForOneWorker) {
   Add("b");
   JobRequest request = MakeJob(1);
   request.request.mutable_reference()->set_key("reference");
-  queue_.Submit(request);
+  const Submission job = queue_.Submit(request);
   EXPECT_THAT(a->leases(), IsEmpty());
+  const auto details = queue_.GetJob(job.id);
+  ASSERT_TRUE(details.ok());
+  EXPECT_THAT(details->job().reason(),
+              AllOf(HasSubstr("worker a has 1 cpu devices; "),
+                    HasSubstr("a comparison needs one worker that has all")));
 }
 
 TEST_F(GangsTest, AQuarantinedMemberCostsNoTry) {

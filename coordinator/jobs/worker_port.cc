@@ -32,7 +32,7 @@ absl::Status CanRun(const WorkerDescription& worker,
   if (device.solo() != has.fingerprint.solo()) {
     return absl::UnavailableError(
         absl::StrCat("worker ", worker.name,
-                     device.solo() ? " has devices of its own for every part"
+                     device.solo() ? " was started without --solo"
                                    : " has one device that stands for a mesh"));
   }
   if (device.device_count() > has.device_count) {
