@@ -115,14 +115,20 @@ void TakeBuffer(void* context, uint32_t stream, uint8_t* buffer,
   std::free(buffer);
 }
 
+// CUPTI_ERROR_INSUFFICIENT_PRIVILEGES.
+constexpr int kMayNotProfile = 35;
+
 absl::Status ToStatus(const CuptiFunctions& functions, const char* call,
                       int result) {
   if (result == 0) return {};
   const char* text = nullptr;
   functions.describe(result, &text);
-  return absl::FailedPreconditionError(
-      absl::StrCat("CUPTI's ", call, ": ", text == nullptr ? "error" : text,
-                   " (", result, ")"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "CUPTI's ", call, ": ", text == nullptr ? "error" : text, " (", result,
+      ")",
+      result == kMayNotProfile ? "; load the driver's module nvidia with "
+                                 "NVreg_RestrictProfilingToAdminUsers=0"
+                               : ""));
 }
 
 // The copy that is mapped, else the one that pip puts beside the plugin, else

@@ -150,7 +150,8 @@ TEST_F(CuptiCollectorTest, MissingPermissionIsOneSentence) {
   double_.refuse(35);
   EXPECT_EQ(collector_->Start().message(),
             "CUPTI's cuptiActivityEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES "
-            "(35)");
+            "(35); load the driver's module nvidia with "
+            "NVreg_RestrictProfilingToAdminUsers=0");
 }
 
 // The samples that follow are timed with collection off.
