@@ -117,6 +117,7 @@ absl::Status Gathering::Call(const std::string& address,
   step.platform = options_.platform;
   step.plugin = options_.plugin;
   step.devices = options_.devices;
+  step.solo = options_.solo;
   step.coordinator = address;
   step.ca_file = File(kCertificate);
   step.token_file = File(kWorkerToken);

@@ -33,6 +33,7 @@ struct GatheringOptions {
   std::string platform = "cpu";
   std::string plugin;
   std::string devices;
+  bool solo = false;
   absl::Duration patience;  // for the workers
 };
 

@@ -18,11 +18,14 @@ constexpr absl::Duration kToLeave = absl::Seconds(10);
 // Each task takes the GPU of its number on the node; one that there is none for
 // ends. Slurm's own binding would hide the others, and NCCL reaches a neighbour
 // it cannot see over sockets.
-constexpr char kOneGpuEach[] =
+constexpr char kFindGpu[] =
     "gpus=${CUDA_VISIBLE_DEVICES:-$(seq -s, 0 63)}; "
     "gpu=$(echo \"$gpus,\" | cut -d, -f$((SLURM_LOCALID + 1))); "
-    "[ -n \"$gpu\" ] || exit 0; "
-    "exec \"$@\" --devices \"$gpu,\"";
+    "[ -n \"$gpu\" ] || exit 0; ";
+constexpr char kOneGpuEach[] = "exec \"$@\" --devices \"$gpu,\"";
+// The number of its devices is that of the mesh it stands for.
+constexpr char kSoloGpuEach[] =
+    "export CUDA_VISIBLE_DEVICES=\"$gpu\"; exec \"$@\"";
 // Of the job's tasks, which are others than the workers.
 constexpr const char* kOfOtherTasks[] = {
     "SLURM_GPUS", "SLURM_GPUS_PER_TASK", "SLURM_NTASKS_PER_GPU",
@@ -102,7 +105,11 @@ std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
   if (has_gpus && allocation.gpus_by_task) {
     words.push_back(absl::StrCat("--gpus-per-node=", per_node));
   }
-  if (has_gpus) words.insert(words.end(), {"sh", "-c", kOneGpuEach, "sh"});
+  if (has_gpus) {
+    const std::string script =
+        absl::StrCat(kFindGpu, options.solo ? kSoloGpuEach : kOneGpuEach);
+    words.insert(words.end(), {"sh", "-c", script, "sh"});
+  }
   words.insert(words.end(),
                {options.program, "--coordinator", options.coordinator, "--ca",
                 options.ca_file, "--token-file", options.token_file,
@@ -110,7 +117,11 @@ std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
   if (!options.plugin.empty()) {
     words.insert(words.end(), {"--plugin", options.plugin});
   }
-  if (!has_gpus && !options.devices.empty()) {
+  if (options.solo) {
+    words.insert(words.end(),
+                 {"--solo", "--devices",
+                  absl::StrCat(CountWorkers(allocation, options.platform))});
+  } else if (!has_gpus && !options.devices.empty()) {
     words.insert(words.end(), {"--devices", options.devices});
   }
   return words;

@@ -26,6 +26,7 @@ struct WorkerStepOptions {
   std::string platform;
   std::string plugin;   // empty: the bundled one
   std::string devices;  // of each worker of a CPU; empty: its default
+  bool solo = false;    // each GPU stands for a mesh of up to all of the job
   std::string coordinator;
   std::string ca_file;
   std::string token_file;

@@ -125,5 +125,17 @@ TEST(WorkerStepTest, EachTaskHasTheGpuOfItsNumber) {
   EXPECT_EQ(ChosenDevice("0", 1), "");
 }
 
+// The mesh has all GPUs of the job; the worker sees its own.
+TEST(WorkerStepTest, EachGpuStandsForAMeshOverTheNodes) {
+  WorkerStepOptions options = OnPlatform("cuda");
+  options.solo = true;
+  const auto words = WriteWorkerStep(TwoNodes(), options);
+  EXPECT_THAT(words, Contains("--ntasks=8"));
+  const std::string step = absl::StrJoin(words, " ");
+  EXPECT_THAT(step, HasSubstr("export CUDA_VISIBLE_DEVICES=\"$gpu\""));
+  EXPECT_THAT(step, HasSubstr(" --solo --devices 6"));
+  EXPECT_THAT(step, Not(HasSubstr("$gpu,\"")));
+}
+
 }  // namespace
 }  // namespace meshwright::cli

@@ -273,6 +273,7 @@ absl::Status UpInAllocation(const Context& context, const UpFlags& flags) {
   options.platform = flags.devices.platform;
   options.plugin = flags.devices.plugin;
   options.devices = flags.device_choice;
+  options.solo = flags.devices.solo;
   options.patience = absl::Seconds(flags.slurm.patience_seconds);
   ASSIGN_OR_RETURN(const std::unique_ptr<Gathering> gathering,
                    Gathering::Make(options));
