@@ -261,7 +261,12 @@ class SlurmTest(unittest.TestCase):
             with self.subTest(asked):
                 self.assertIn("3 GPUs on 2 nodes", self.run_block(
                     f"sbatch --wait --nodes 2 {asked} {SCRIPT.name} step.hlo "
-                    "1x2 ./train.sh", status=2))
+                    "1x1 ./train.sh", status=2))
+
+    def test_a_mesh_over_nodes_is_refused_without_solo(self):
+        self.assertIn("mesh 2x2 is larger than a node's 2 GPUs", self.run_block(
+            f"sbatch --wait --nodes 2 --gpus-per-node 2 {SCRIPT.name} "
+            "step.hlo 2x2 ./train.sh", status=2))
 
     def test_outside_a_job_the_way_in_is_named(self):
         self.assertIn("sbatch", self.run_block("meshwright up --slurm",
