@@ -346,6 +346,8 @@ class JobQueue {
   void Tell(const RunningGang& running, int rank,
             const v1::GangMessage& message)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // In the last try, what the runner of this rank ended in is the program's.
+  void TakeDeath(LeaseId id, int rank) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // All are finished.
   void DisbandGang(LeaseId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The one of this rank holds it up: it ends on all.

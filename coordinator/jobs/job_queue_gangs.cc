@@ -120,9 +120,11 @@ bool JobQueue::TakeGangEvent(Lease& lease, const v1::RunnerEvent& event,
       TakeResult(first, *job, *result);
       return true;
     }
-    case v1::RunnerEvent::kFinished:
-      if (!running.gang.Finish(lease.rank)) {
-        const std::string& error = event.finished().error();
+    case v1::RunnerEvent::kFinished: {
+      const std::string& error = event.finished().error();
+      const bool is_open = !leases_.at(id).chunk.programs.empty();
+      if (!running.gang.Finish(lease.rank) || (is_open && !error.empty())) {
+        if (ending == Ending::kFailed) TakeDeath(id, lease.rank);
         BreakGang(id, lease.rank,
                   error.empty() ? "left its programs without a result" : error,
                   Find(lease.job) == nullptr ? Ending::kGivenBack : ending);
@@ -131,6 +133,7 @@ bool JobQueue::TakeGangEvent(Lease& lease, const v1::RunnerEvent& event,
       }
       Dispatch();
       return true;
+    }
     case v1::RunnerEvent::kStarted:
       return lease.rank > 0;  // one of them says it for all
     case v1::RunnerEvent::kReady:
@@ -149,6 +152,18 @@ void JobQueue::Tell(const RunningGang& running, int rank,
   if (worker != workers_.end() && worker->second.port != nullptr) {
     worker->second.port->Tell(lease, message);
   }
+}
+
+void JobQueue::TakeDeath(LeaseId id, int rank) {
+  Lease& first = leases_.at(id);
+  Job* const job = Find(first.job);
+  auto death = gangs_.at(id).gang.FindDeath(rank);
+  if (job == nullptr || !death.has_value() ||
+      first.chunk.tries + 1 < options_.maximum_tries) {
+    return;
+  }
+  death->set_reason(absl::StrCat("on rank ", rank, ": ", death->reason()));
+  TakeResult(first, *job, *death);
 }
 
 void JobQueue::DisbandGang(LeaseId id) {

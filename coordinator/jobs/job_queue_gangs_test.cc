@@ -163,6 +163,32 @@ TEST_F(GangsTest, AMemberThatFailsIsNamed) {
   EXPECT_THAT(a->leases(), SizeIs(options_.maximum_tries));
 }
 
+TEST_F(GangsTest, AProgramThatEndsRunnersInEveryTryHasThatAsItsResult) {
+  FakeWorker* const a = Add("a");
+  FakeWorker* const b = Add("b");
+  const Submission job = Submit(2);
+  v1::ProfileResult death;
+  death.set_key("p0");
+  death.set_outcome(v1::CRASHED);
+  death.set_reason("killed by SIGABRT");
+  for (int i = 0; i < options_.maximum_tries; ++i) {
+    a->Arrive();
+    b->Arrive();
+    b->Start("p0");
+    b->Report(death);
+    b->Finish("the runner killed by SIGABRT");
+    Pass(absl::Seconds(10));
+  }
+  const Story story = ReadStory(job);
+  EXPECT_TRUE(story.status.ok());
+  EXPECT_EQ(story.results.at("p0").outcome(), v1::CRASHED);
+  EXPECT_EQ(story.results.at("p0").reason(), "on rank 1: killed by SIGABRT");
+  EXPECT_THAT(a->leases(), SizeIs(options_.maximum_tries));
+  // All are free again.
+  Submit(2, 1, "q");
+  EXPECT_THAT(a->leases(), SizeIs(options_.maximum_tries + 1));
+}
+
 TEST_F(GangsTest, AMemberThatIsNeverReadyEndsTheGang) {
   FakeWorker* const a = Add("a");
   FakeWorker* const b = Add("b");

@@ -207,6 +207,11 @@ absl::Status BatchRun::Run() {
     if (ending.finished && open_.empty()) break;
     if (request_.has_gang()) {
       if (open_.empty()) break;
+      const bool says_something =
+          !ending.finished && ending.outcome != v1::TRANSIENT;
+      if (request_.programs_size() == 1 && says_something) {
+        RETURN_IF_ERROR(Blame(rest, ending));
+      }
       return absl::UnavailableError(absl::StrCat("the runner ", Why(ending)));
     }
     if (ending.finished && (failed_ || was_alone)) continue;
@@ -461,8 +466,10 @@ absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
     return absl::UnavailableError(
         absl::StrCat("the runner, between two programs, ", reason));
   }
-  // A death may be the machine's fault; three are the program's.
-  if (!ending.late && !IsLastDeath(guilty, ending.outcome)) {
+  // A death may be the machine's fault; three are the program's. Those of gangs
+  // the coordinator counts.
+  if (!ending.late && !request_.has_gang() &&
+      !IsLastDeath(guilty, ending.outcome)) {
     // The others of its batch may have had the memory.
     if (ending.outcome == v1::OUT_OF_MEMORY && !request_.has_sequence() &&
         deaths_[{guilty, ending.outcome}] + 1 >= options_.maximum_crashes) {

@@ -83,6 +83,20 @@ bool Gang::Finish(int rank) {
   return true;
 }
 
+std::optional<v1::ProfileResult> Gang::FindDeath(int rank) const {
+  if (programs_.size() != 1) return std::nullopt;
+  const auto& result = programs_.begin()->second.results[rank];
+  if (!result.has_value()) return std::nullopt;
+  switch (result->outcome()) {
+    case v1::CRASHED:
+    case v1::TIMED_OUT:
+    case v1::OUT_OF_MEMORY:
+      return result;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<Holdup> Gang::FindHoldup(absl::Time now) const {
   for (int rank = 0; rank < size(); ++rank) {
     const Member& member = members_[rank];

@@ -16,12 +16,13 @@
 // program is half run. Where all measured it, it is that of the shortest time,
 // with the noise of any and the memory of the fullest: the member that began
 // last, whose kernels waited for nobody. Otherwise it is that of the first that
-// did not. A word that comes out of turn changes nothing. The members are taken
-// all at once or not at all, under the queue's lock. So no gang holds a worker
-// while it waits for another one, and no two wait for each other
-// (job_queue_gangs.cc). In → Out: what the members say → when they go, and
-// results. Nothing here reads a clock or sends a word. Threads: one at a time;
-// the queue's lock guards it. Errors: none.
+// did not. A program that ends a member's runner in the last try, in which it
+// is alone, has that as its result. A word that comes out of turn changes
+// nothing. The members are taken all at once or not at all, under the queue's
+// lock. So no gang holds a worker while it waits for another one, and no two
+// wait for each other (job_queue_gangs.cc). In → Out: what the members say →
+// when they go, and results. Nothing here reads a clock or sends a word.
+// Threads: one at a time; the queue's lock guards it. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_GANGS_GANG_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_GANGS_GANG_H_
 
@@ -70,6 +71,9 @@ class Gang {
   // The member is finished. False: it leaves programs behind, so the gang is
   // broken.
   bool Finish(int rank);
+  // Of a gang of one program, what this member's runner ended in; nullopt: it
+  // says nothing of the program.
+  std::optional<v1::ProfileResult> FindDeath(int rank) const;
   // Where the gang gets no further.
   std::optional<Holdup> FindHoldup(absl::Time now) const;
 

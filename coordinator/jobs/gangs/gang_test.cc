@@ -94,6 +94,27 @@ TEST(GangTest, AProgramThatFailsOnOneMemberFails) {
   EXPECT_EQ(row->reason(), "rank 1 has none");
 }
 
+TEST(GangTest, ADeathIsOfAProgramThatIsAlone) {
+  Gang gang = MakeRunning(2, {"a"});
+  EXPECT_FALSE(gang.FindDeath(1).has_value());
+  gang.Add(1, MakeRow("a", v1::TIMED_OUT, "too long"));
+  ASSERT_TRUE(gang.FindDeath(1).has_value());
+  EXPECT_EQ(gang.FindDeath(1)->reason(), "too long");
+  EXPECT_FALSE(gang.FindDeath(0).has_value());
+
+  Gang measured = MakeRunning(2, {"a"});
+  measured.Add(1, MakeRow("a", v1::MEASURED));
+  EXPECT_FALSE(measured.FindDeath(1).has_value());
+
+  Gang killed = MakeRunning(2, {"a"});
+  killed.Add(1, MakeRow("a", v1::TRANSIENT));
+  EXPECT_FALSE(killed.FindDeath(1).has_value());
+
+  Gang of_two = MakeRunning(2, {"a", "b"});
+  of_two.Add(1, MakeRow("a", v1::CRASHED));
+  EXPECT_FALSE(of_two.FindDeath(1).has_value());
+}
+
 TEST(GangTest, NothingCountsBeforeTheGate) {
   Gang gang(1, {"a"}, kBegin, {});
   EXPECT_FALSE(gang.Add(0, MakeRow("a", v1::MEASURED)).has_value());
