@@ -122,6 +122,35 @@ TEST(SubstitutionBoundTest, NoNeighboursMakeAChangeMoreExpensive) {
   }
 }
 
+// Two separate nodes of one type read the first end, across equal tables.
+PlanProblem ReadTwice(uint64_t seed) {
+  PlanProblem it = RandomProblem(seed, 1, false);
+  it.nodes = {{0, 1}, {1, 1}, {2, 1}, {1, 1}};
+  it.edges = {{0, 1, 0}, {1, 2, 2}, {2, 3, 0}, {0, 3, 0}};
+  return it;
+}
+
+TEST(SubstitutionBoundTest, EqualTablesOfTwoNeighboursCountTwice) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const PlanProblem problem = ReadTwice(seed);
+    const SubstitutionBound costs(problem);
+    const problem::Table& read = problem.tables[0];
+    for (int a = 0; a < read.rows; ++a) {
+      for (int b = 0; b < read.rows; ++b) {
+        // Brute force over the two neighbours.
+        Picoseconds worst{INT64_MIN};
+        for (int x = 0; x < read.columns; ++x) {
+          for (int y = 0; y < read.columns; ++y) {
+            worst = std::max(worst, *read.at(b, x) - *read.at(a, x) +
+                                        (*read.at(b, y) - *read.at(a, y)));
+          }
+        }
+        EXPECT_EQ(*costs.Bound(kFirst, a, b), worst) << seed << a << b;
+      }
+    }
+  }
+}
+
 TEST(SubstitutionBoundTest, TheCopiesOfATiedNodeChangeTogether) {
   PlanProblem problem = RandomProblem(1, 3, false);
   problem.nodes[1].tied = true;
@@ -175,6 +204,31 @@ TEST(PruningTest, WhatIsExcludedIsMissedAtNoDepth) {
     }
   }
   EXPECT_GT(excluded, 60);
+}
+
+TEST(PruningTest, WhatIsExcludedIsNotMissedBesideEqualNeighbours) {
+  int excluded = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    PlanProblem problem = ReadTwice(seed);
+    std::mt19937_64 random(seed);
+    for (auto& config : problem.types[0].configs) {
+      config.time = Picoseconds(random() % 500);
+    }
+    Standings standings = AllMeasured(problem);
+    standings[0] = {Standing::kMeasured, Standing::kEstimated,
+                    Standing::kEstimated};
+    const Pruning pruning = Prune(problem, standings, {0, 0, 0}, 0);
+    PlanProblem fewer = problem;
+    for (const Exclusion& it : pruning.excluded) {
+      fewer.forbidden[0].push_back(it.configuration);
+      ++excluded;
+    }
+    const auto all = search::Solve(problem);
+    const auto some = search::Solve(fewer);
+    ASSERT_TRUE(all.ok() && some.ok());
+    EXPECT_EQ(all->plan->time, some->plan->time) << seed;
+  }
+  EXPECT_GT(excluded, 10);
 }
 
 // Copies that share a parameter: a pair that splits it in two ways is no plan.

@@ -11,6 +11,8 @@
 //   within           copy before, next copy     also where the run is short, so
 //   last             copy before, edges out     that depth changes nothing
 //
+// Equal tables of several edges count once for each edge, as the neighbours
+// behind them choose on their own.
 // The copies of a tied node change together: T(b, b) - T(a, a) in between.
 // If t(b) + Bound(a, b) <= t(a), no plan loses when b takes the place of a.
 // Threads: const access from one thread; answers are cached.
@@ -40,7 +42,8 @@ class SubstitutionBound {
 
  private:
   enum class Side { kRow, kColumn, kDiagonal };
-  using Place = std::set<std::pair<int, Side>>;  // tables met together
+  // Tables met together; those of two neighbours may be equal.
+  using Place = std::multiset<std::pair<int, Side>>;
   struct Type {
     std::set<Place> places;
     std::vector<int> kind;            // by configuration: equal at all tables
