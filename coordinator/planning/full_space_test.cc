@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "coordinator/estimation/margin.h"
@@ -348,6 +350,55 @@ TEST_F(FullSpaceTest, WhatAHalfCannotDoTheWholeIsNotAsked) {
   }
   // And the half.
   EXPECT_EQ(plan.programs().failed(), plan.failed_size() + 1);
+}
+
+// The estimate of one that failed excludes no others, and none waits for it.
+TEST_F(FullSpaceTest, WhatFailsKeepsNoOtherFromBeingMeasured) {
+  constexpr segmenter::SegmentTypeId kLayer(1);
+  for (const uint64_t machine : {1, 2, 3}) {
+    jobs::FakeMeasurer measurer;
+    measurer.machine = machine;
+    std::set<std::string> failing;
+    measurer.alter = [&](const v1::RunnerRequest&, v1::ProfileResult& row) {
+      if (!failing.contains(row.key())) return;
+      row.clear_measurement();
+      row.set_outcome(v1::COMPILE_FAILED);
+      row.set_reason("made to fail");
+    };
+    const auto plan = [&](bool full_space) {
+      store::FakeProfileStore empty;
+      measurer.programs = 0;
+      const auto made =
+          MakePlan(Request("llama_2l", full_space), {&empty, &measurer},
+                   [](const v1::PlanProgress&) {});
+      EXPECT_TRUE(made.ok()) << made.status();
+      return made.value_or(v1::Plan());
+    };
+    store::FakeProfileStore whole;
+    const auto step =
+        MeasureStep(Request("llama_2l", true), {&whole, &measurer},
+                    [](const v1::PlanProgress&) {});
+    ASSERT_TRUE(step.ok()) << step.status();
+    const auto& layers = step->space.types[kLayer].configurations;
+    ASSERT_EQ(layers.size(), 81u);
+    std::set<std::pair<int64_t, std::string>> fastest;
+    for (const space::Configuration& it : layers) {
+      const std::string& key = step->space.programs[*it.program].key();
+      fastest.emplace(step->results.at(key).measurement().minimum_ns(), key);
+    }
+    for (const size_t failures : {1, 4, 12}) {
+      auto next = fastest.begin();
+      for (; failing.size() < failures; ++next) failing.insert(next->second);
+      const v1::Plan all = plan(/*full_space=*/true);
+      const v1::Plan few = plan(/*full_space=*/false);
+      if (few.not_reached().empty()) {
+        EXPECT_DOUBLE_EQ(FastestSeconds(few), FastestSeconds(all));
+      } else {
+        // The number of programs is used up indeed.
+        EXPECT_EQ(measurer.programs, selection::kMaxPrograms) << machine;
+      }
+    }
+  }
 }
 
 TEST_F(FullSpaceTest, ProgramsThatTellNothingOfOneAnotherAreLeftOutWithANote) {

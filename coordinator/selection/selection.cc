@@ -46,6 +46,10 @@ class Selection::Round {
       Want(type, configuration);
     }
     estimated_ = estimation::EstimateTimes(space_, halves_, plans_, results_);
+    // A configuration with all its rows and an estimate has failed.
+    std::erase_if(estimated_.estimates, [&](const auto& it) {
+      return HasRow(it.first.type, it.first.configuration);
+    });
     estimation::Estimates known = estimated_.estimates;
     for (SegmentTypeId t; t < space_.types.size(); ++t) {
       for (size_t c = 0; c < space_.types[t].configurations.size(); ++c) {

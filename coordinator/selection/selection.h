@@ -4,7 +4,8 @@
 // resharding, and the segment types that are not estimated. Then, in batches,
 // the configurations that may still be part of a fastest plan, together with
 // the baselines. That ends when every other one is excluded (pruning.h) or the
-// number of programs is used up. Next repeats all batches and stops at the
+// number of programs is used up. A configuration that failed takes no part, in
+// spite of its estimate. Next repeats all batches and stops at the
 // first that has not been measured. Decisions therefore do not depend on what
 // else a store holds or how often a plan was interrupted, nor on the depth of
 // the model.
