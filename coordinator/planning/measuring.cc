@@ -130,16 +130,22 @@ Measuring::Programs Measuring::TakeDoubtful() {
 }
 
 absl::Status Measuring::Heal(const std::vector<v1::Program>& programs) {
+  Programs all;
+  for (const v1::Program& program : programs) all.push_back(&program);
+  return Heal(all);
+}
+
+absl::Status Measuring::Heal(const Programs& programs) {
   Programs noisy;
   std::set<std::string> keys;
   const estimation::TimeBase fastest = estimation::FindFastestAnchor(results_);
-  for (const v1::Program& program : programs) {
-    const auto row = results_.find(program.key());
+  for (const v1::Program* program : programs) {
+    const auto row = results_.find(program->key());
     if (row == results_.end() || !IsWorthMeasuring(row->second, fastest) ||
         IsOfThisPlan(row->second)) {
       continue;
     }
-    if (keys.insert(program.key()).second) noisy.push_back(&program);
+    if (keys.insert(program->key()).second) noisy.push_back(program);
   }
   return Remeasure(noisy);
 }

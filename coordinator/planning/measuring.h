@@ -88,6 +88,7 @@ class Measuring {
   // Measures those again whose rows are noisy and worth it, so that what the
   // store got in a bad moment does not decide what is measured. Not those of
   // this plan, which a run that was not ended does not heal either.
+  absl::Status Heal(const Programs& programs);
   absl::Status Heal(const std::vector<v1::Program>& programs);
 
   // Measures programs again, each named once, whatever is known of them.

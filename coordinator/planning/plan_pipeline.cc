@@ -283,7 +283,7 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
     RETURN_IF_ERROR(
         measuring.Lookup(selection->halves(), request.retry_failures()));
     if (!request.no_wait()) {
-      RETURN_IF_ERROR(measuring.Heal(selection->halves()));
+      RETURN_IF_ERROR(measuring.Heal(selection->First()));
     }
     step.programs.set_halves(CountBeside(step.space, selection->halves()));
   }

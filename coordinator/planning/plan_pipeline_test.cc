@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -510,6 +511,41 @@ TEST_F(SlowPeriodTest, APlanThatStaysInItSaysSoAndEndsMeasuring) {
     measured += machine_.programs;
   } while (machine_.programs > 0 && measured < kEnoughMeasurements * programs);
   EXPECT_EQ(machine_.programs, 0);
+}
+
+// Estimates, proxies and exclusions stand on them.
+TEST_F(PlanPipelineTest, WhatIsMeasuredFirstHealsBeforeItDecides) {
+  v1::PlanRequest request = Request("t5_tiny");
+  request.clear_full_space();
+  const auto plan = [&](store::FakeProfileStore& store,
+                        jobs::FakeMeasurer& measurer) {
+    return MakePlan(request, {&store, &measurer},
+                    [](const v1::PlanProgress&) {});
+  };
+  jobs::BusyMeasurer busy;
+  busy.machine = 5;
+  const auto step = OpenStep(request, &busy);
+  ASSERT_TRUE(step.ok()) << step.status();
+  const selection::Selection selection(step->analysis, step->space,
+                                       std::nullopt);
+  const auto first = static_cast<int>(selection.First().size());
+  // A plan that ends once it has measured these.
+  busy.stops_after = first;
+  store::FakeProfileStore store;
+  EXPECT_FALSE(plan(store, busy).ok());
+  EXPECT_EQ(busy.slowed.size(), selection.First().size());
+  measurer_.machine = 5;
+  measurer_.alter = [](const v1::RunnerRequest&, v1::ProfileResult& result) {
+    result.mutable_measurement()->set_quality(v1::GOOD);
+  };
+  const auto healed = plan(store, measurer_);
+  ASSERT_TRUE(healed.ok()) << healed.status();
+  EXPECT_EQ(measurer_.batches.front(), first);
+  const auto quiet = plan(store_, measurer_);
+  ASSERT_TRUE(quiet.ok()) << quiet.status();
+  EXPECT_EQ(healed->predicted().step_seconds(),
+            quiet->predicted().step_seconds());
+  EXPECT_EQ(healed->excluded_size(), quiet->excluded_size());
 }
 
 // A plan that does not wait finds all rows in the store and judges by them.

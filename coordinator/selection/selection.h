@@ -66,6 +66,10 @@ class Selection {
   // Programs beside those of the space.
   const std::vector<v1::Program>& halves() const { return halves_->programs(); }
 
+  // The programs that others are estimated from, and all resharding: measured
+  // before anything is decided, each once. They live in this and in the space.
+  std::vector<const v1::Program*> First() const;
+
   // The programs to measure next, or the verdicts where nothing is left to
   // measure. `results`: all rows known so far, by key.
   absl::StatusOr<Decision> Next(const store::Results& results) const;
@@ -79,7 +83,6 @@ class Selection {
  private:
   class Round;
 
-  std::vector<const v1::Program*> First() const;
   // Estimates small types from single blocks, as far as the number of programs
   // asks.
   void ReduceMandatory(const std::vector<int>& base);
