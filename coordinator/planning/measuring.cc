@@ -22,6 +22,10 @@ absl::Status CheckWanted(const PlanDependencies& dependencies) {
   return absl::CancelledError("the plan was stopped during its search");
 }
 
+search::Options MakeSearchOptions(const PlanDependencies& dependencies) {
+  return {.deadline = {.stop = dependencies.measurer->StopToken()}};
+}
+
 Measuring::Measuring(const PlanDependencies& dependencies,
                      const v1::DeviceSpec& device,
                      const space::KeyContext& context,

@@ -28,6 +28,7 @@
 #include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/space/programs/program_key.h"
+#include "planner/search/search.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"
 
@@ -41,6 +42,9 @@ struct PlanDependencies {
 // kCancelled once the plan at hand is to stop. A search that ends early has an
 // answer, which is no plan's.
 absl::Status CheckWanted(const PlanDependencies& dependencies);
+
+// With these a search ends once the plan at hand is to stop.
+search::Options MakeSearchOptions(const PlanDependencies& dependencies);
 
 // Measurements of a key that lie further apart than this share of its time are
 // not believed, however good each is.

@@ -6,7 +6,6 @@
 
 #include "base/status_macros.h"
 #include "coordinator/planning/recompute_candidates.h"
-#include "planner/search/search.h"
 
 namespace meshwright::planning {
 namespace {
@@ -24,15 +23,18 @@ bool OpensGroups(const v1::PlanRequest& request) {
 
 // Whether a plan within the limit could be faster without it.
 absl::StatusOr<bool> IsMemoryShort(const problem::PlanProblem& limited,
-                                   const v1::Plan& plan) {
+                                   const v1::Plan& plan,
+                                   const search::Options& options) {
   if (!limited.memory_limit_bytes.has_value()) return false;
   if (!plan.feasible()) return true;
   problem::PlanProblem free = limited;
   free.memory_limit_bytes.reset();
-  ASSIGN_OR_RETURN(const search::Answer fastest, search::Solve(free));
-  return problem::ToSeconds(fastest.plan->time) <
-         (plan.has_tie() ? plan.tie().fastest_seconds()
-                         : plan.predicted().step_seconds());
+  ASSIGN_OR_RETURN(const search::Answer fastest,
+                   search::TrySolve(free, options));
+  return fastest.plan.has_value() &&
+         problem::ToSeconds(fastest.plan->time) <
+             (plan.has_tie() ? plan.tie().fastest_seconds()
+                             : plan.predicted().step_seconds());
 }
 
 bool HasGroups(const v1::Plan& plan) {
@@ -85,17 +87,17 @@ void AddWork(const v1::PlanPrograms& first_programs,
 
 absl::StatusOr<std::optional<v1::PlanRequest>> WidenForMemory(
     const v1::PlanRequest& request, const MeasuredStep& step,
-    const v1::Plan& plan) {
+    const v1::Plan& plan, const search::Options& options) {
   const bool opens_recompute = OpensRecompute(request);
   if (OpensGroups(request) || (!opens_recompute && OpensSwitches(request))) {
     return std::nullopt;
   }
   ASSIGN_OR_RETURN(const bool is_short,
-                   IsMemoryShort(step.measured.problem, plan));
+                   IsMemoryShort(step.measured.problem, plan, options));
   if (!is_short) return std::nullopt;
   if (!opens_recompute) return OpenRecompute(request);
   ASSIGN_OR_RETURN(const std::vector<std::string> candidates,
-                   FindRecomputeCandidates(step));
+                   FindRecomputeCandidates(step, options));
   if (candidates.empty()) return std::nullopt;
   v1::PlanRequest wider = request;
   wider.mutable_strategies()->mutable_grouped()->Assign(candidates.begin(),

@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/planning/measured_step.h"
+#include "planner/search/search.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::planning {
@@ -33,11 +34,11 @@ void AddWork(const v1::PlanPrograms& first_programs,
              const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
              v1::PlanSeconds& seconds);
 
-// Nothing where memory is not short, or nothing more can be opened.
-// Errors: those of search::Solve.
+// Nothing where memory is not short, nothing more can be opened, or the search
+// does not know. Errors: those of search::TrySolve.
 absl::StatusOr<std::optional<v1::PlanRequest>> WidenForMemory(
     const v1::PlanRequest& request, const MeasuredStep& step,
-    const v1::Plan& plan);
+    const v1::Plan& plan, const search::Options& options = {});
 
 // The better of a plan and that of the wider request; the work of both.
 v1::Plan SelectPlan(const v1::PlanRequest& wider, v1::Plan plan,

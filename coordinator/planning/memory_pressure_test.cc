@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -158,6 +160,31 @@ TEST_F(MemoryPressureTest,
   rule.add_strategies("recompute");
   rule.set_forbid(true);
   EXPECT_THAT(Plan(request, 1000).strategies().grouped(), IsEmpty());
+}
+
+// Four segments that must all differ in one of three configurations: a search
+// that is stopped does not know whether a plan without the limit is faster.
+TEST(WidenForMemoryTest, WithoutAnAnswerMemoryIsNotShort) {
+  MeasuredStep step;
+  problem::PlanProblem& problem = step.measured.problem;
+  const problem::Config config = {.time = problem::Picoseconds(1)};
+  problem.types = {{"segment", {config, config, config}}};
+  problem.tables = {{3, 3, {}}};
+  problem.tables[0].entries.assign(9, problem::Picoseconds(0));
+  for (const int same : {0, 4, 8}) problem.tables[0].entries[same].reset();
+  for (int b = 0; b < 4; ++b) {
+    problem.nodes.push_back({.type = 0});
+    for (int a = 0; a < b; ++a) problem.edges.push_back({a, b, 0});
+  }
+  problem.memory_limit_bytes = 100;
+  v1::Plan plan;
+  plan.set_feasible(true);
+  std::stop_source source;
+  source.request_stop();
+  const auto wider = WidenForMemory(v1::PlanRequest(), step, plan,
+                                    {.deadline = {.stop = source.get_token()}});
+  ASSERT_TRUE(wider.ok()) << wider.status();
+  EXPECT_FALSE(wider->has_value());
 }
 
 TEST_F(MemoryPressureTest, EnoughMemoryAsksForNothing) {

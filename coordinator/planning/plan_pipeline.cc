@@ -70,7 +70,7 @@ absl::StatusOr<selection::Decision> MeasureSelected(
     const v1::PlanRequest& request, const MeasuredStep& step,
     std::optional<int64_t> memory_limit,
     const std::optional<selection::Selection>& selection,
-    Measuring& measuring) {
+    const PlanDependencies& dependencies, Measuring& measuring) {
   // What a run that was ended measured once and would have measured again.
   if (!request.no_wait()) RETURN_IF_ERROR(measuring.Measure({}));
   std::optional<selection::MeasurementOrder>
@@ -97,6 +97,7 @@ absl::StatusOr<selection::Decision> MeasureSelected(
     store::Results rows = measuring.results();
     estimation::BringToOneTimeBase(rows);
     ASSIGN_OR_RETURN(decision, selection->Next(rows));
+    RETURN_IF_ERROR(CheckWanted(dependencies));
     if (decision.measure.empty() || request.no_wait()) return decision;
     RETURN_IF_ERROR(measure(decision.measure));
   }
@@ -279,7 +280,8 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
   std::optional<selection::Selection> selection;
   if (!request.full_space() &&
       measuring.results().size() != step.space.programs.size()) {
-    selection.emplace(step.analysis, step.space, limit);
+    selection.emplace(step.analysis, step.space, limit,
+                      MakeSearchOptions(dependencies));
     RETURN_IF_ERROR(
         measuring.Lookup(selection->halves(), request.retry_failures()));
     if (!request.no_wait()) {
@@ -292,7 +294,8 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
                       " programs, ", measuring.cached(), " known"));
   step.seconds.set_analyze(watch.Lap());
   ASSIGN_OR_RETURN(const selection::Decision decision,
-                   MeasureSelected(request, step, limit, selection, measuring));
+                   MeasureSelected(request, step, limit, selection,
+                                   dependencies, measuring));
   TakeResults(measuring, decision, step);
   NoteReplicated(step);
   ASSIGN_OR_RETURN(step.measured,
@@ -323,8 +326,7 @@ absl::StatusOr<v1::Plan> ChooseSteadyPlan(
     const jobs::ProgressFunction& progress, MeasuredStep& step) {
   const v1::DeviceSpec device =
       MakeDeviceSpec(request, step.space.context.mesh);
-  const search::Options options = {
-      .deadline = {.stop = dependencies.measurer->StopToken()}};
+  const search::Options options = MakeSearchOptions(dependencies);
   for (int round = 0;; ++round) {
     absl::StatusOr<v1::Plan> plan = ChoosePlan(request, step, options);
     RETURN_IF_ERROR(CheckWanted(dependencies));
@@ -362,7 +364,9 @@ absl::StatusOr<v1::Plan> FindPlan(const v1::PlanRequest& request,
     plan = plan.has_value()
                ? SelectPlan(*asked, *std::move(plan), std::move(found))
                : std::move(found);
-    ASSIGN_OR_RETURN(asked, WidenForMemory(*asked, step, *plan));
+    ASSIGN_OR_RETURN(asked, WidenForMemory(*asked, step, *plan,
+                                           MakeSearchOptions(dependencies)));
+    RETURN_IF_ERROR(CheckWanted(dependencies));
   }
   return *std::move(plan);
 }

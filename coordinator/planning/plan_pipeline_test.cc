@@ -391,6 +391,23 @@ TEST_F(NoisyRowsTest, ThoseThatNobodyWouldNoticeAreLeft) {
   EXPECT_EQ(CountMeasurements(used_.back(), v1::NOISY), kEnoughMeasurements);
 }
 
+TEST_F(NoisyRowsTest, AStopEndsTheSearchForRivals) {
+  step_.results.at(used_.back()->key())
+      .mutable_measurement()
+      ->set_quality(v1::NOISY);
+  std::stop_source source;
+  source.request_stop();
+  measurer_.stop = source.get_token();
+  const int measured = measurer_.programs;
+  const v1::PlanRequest request = Request("gpt2_2l");
+  const auto changed = RemeasureNoisy(
+      request, quiet_, /*with_rivals=*/true,
+      MakeDeviceSpec(request, step_.space.context.mesh), {&store_, &measurer_},
+      [](const v1::PlanProgress&) {}, step_);
+  EXPECT_EQ(changed.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(measurer_.programs, measured);
+}
+
 // A layer's row is short beside that of a head, and a step runs it once a
 // layer.
 TEST_F(PlanPipelineTest, ARowCountsAsOftenAsAStepRunsIt) {

@@ -9,7 +9,6 @@
 
 #include "base/status_macros.h"
 #include "coordinator/space/rematerialization/groups.h"
-#include "planner/search/search.h"
 
 namespace meshwright::planning {
 namespace {
@@ -80,17 +79,17 @@ class Candidates {
 
 // The best plan within the limit, and the least-memory plan.
 absl::StatusOr<std::vector<problem::Choice>> FindExtremePlans(
-    const problem::PlanProblem& problem) {
+    const problem::PlanProblem& problem, const search::Options& options) {
   std::vector<problem::Choice> plans;
-  ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
+  ASSIGN_OR_RETURN(search::Answer answer, search::TrySolve(problem, options));
   if (answer.plan.has_value()) plans.push_back(answer.plan->choice);
   problem::PlanProblem min_memory = problem;
   min_memory.memory_limit_bytes = 0;
-  ASSIGN_OR_RETURN(answer, search::Solve(min_memory));
+  ASSIGN_OR_RETURN(answer, search::TrySolve(min_memory, options));
   if (!answer.least_memory_bytes.has_value()) return plans;
   min_memory.memory_limit_bytes = answer.least_memory_bytes;
   min_memory.headroom_percent = 0;
-  ASSIGN_OR_RETURN(answer, search::Solve(min_memory));
+  ASSIGN_OR_RETURN(answer, search::TrySolve(min_memory, options));
   if (answer.plan.has_value()) plans.push_back(answer.plan->choice);
   return plans;
 }
@@ -98,7 +97,7 @@ absl::StatusOr<std::vector<problem::Choice>> FindExtremePlans(
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> FindRecomputeCandidates(
-    const MeasuredStep& step) {
+    const MeasuredStep& step, const search::Options& options) {
   std::vector<std::string> names;
   const problem::PlanProblem& problem = step.measured.problem;
   std::optional<std::vector<problem::Choice>> plans;
@@ -109,7 +108,7 @@ absl::StatusOr<std::vector<std::string>> FindRecomputeCandidates(
     Candidates candidates(step, t);
     if (candidates.empty()) continue;
     if (!plans.has_value()) {
-      ASSIGN_OR_RETURN(plans, FindExtremePlans(problem));
+      ASSIGN_OR_RETURN(plans, FindExtremePlans(problem, options));
     }
     for (const problem::Choice& plan : *plans) {
       std::set<int> states;

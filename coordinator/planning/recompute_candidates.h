@@ -8,8 +8,9 @@
 // the fewest bytes matter, too.
 // In → Out: a measured step with recomputation open → the configurations that
 // recompute, as StrategyRequest.grouped wants them. At most kMaxGrouped per
-// type; none where no type has groups.
-// Errors: those of search::Solve.
+// type; none where no type has groups. A plan that the search does not know
+// adds none.
+// Errors: those of search::TrySolve.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_RECOMPUTE_CANDIDATES_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_RECOMPUTE_CANDIDATES_H_
 
@@ -18,13 +19,14 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/planning/measured_step.h"
+#include "planner/search/search.h"
 
 namespace meshwright::planning {
 
 inline constexpr int kMaxGrouped = 4;
 
 absl::StatusOr<std::vector<std::string>> FindRecomputeCandidates(
-    const MeasuredStep& step);
+    const MeasuredStep& step, const search::Options& options = {});
 
 }  // namespace meshwright::planning
 

@@ -132,13 +132,14 @@ Programs ListDoubtful(const Programs& plan, const MeasuredStep& step) {
 }
 
 // Of the plan that is the fastest if all doubtful rows are too slow.
-absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
+absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step,
+                                            const search::Options& options) {
   ASSIGN_OR_RETURN(const formulation::MeasuredProblem optimistic,
                    formulation::BuildProblem(
                        step.analysis, step.space, MakeOptimisticRows(step),
                        step.measured.problem.memory_limit_bytes));
   ASSIGN_OR_RETURN(const search::Answer answer,
-                   search::Solve(optimistic.problem));
+                   search::TrySolve(optimistic.problem, options));
   if (!answer.plan.has_value()) return Programs();
   return ListRunPrograms(
       step, segmenter::SegmentIndex(0),
@@ -147,13 +148,13 @@ absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
 
 // Those that the plan stands on and, in the first round, those that decide
 // whether another one would be chosen or what it is compared with: by plan.
-absl::StatusOr<std::vector<Programs>> ListDeciding(const v1::Plan& plan,
-                                                   bool with_rivals,
-                                                   const MeasuredStep& step) {
+absl::StatusOr<std::vector<Programs>> ListDeciding(
+    const v1::Plan& plan, bool with_rivals, const search::Options& options,
+    const MeasuredStep& step) {
   if (!HasDoubtfulRows(step)) return std::vector<Programs>();
   std::vector<Programs> plans = {ListUsedPrograms(plan, step)};
   if (with_rivals) {
-    ASSIGN_OR_RETURN(plans.emplace_back(), ListRivalsPrograms(step));
+    ASSIGN_OR_RETURN(plans.emplace_back(), ListRivalsPrograms(step, options));
     for (const exporting::NamedChoice& it :
          exporting::MakeBaselines(step.analysis, step.space)) {
       plans.push_back(
@@ -184,11 +185,13 @@ absl::Status JudgeAgain(const v1::DeviceSpec& device,
   if (step.excluded.empty() && step.not_reached.empty()) {
     return absl::OkStatus();
   }
-  const selection::Selection selection(
-      step.analysis, step.space, step.measured.problem.memory_limit_bytes);
+  const selection::Selection selection(step.analysis, step.space,
+                                       step.measured.problem.memory_limit_bytes,
+                                       MakeSearchOptions(dependencies));
   selection::Decision decision;
   while (true) {
     ASSIGN_OR_RETURN(decision, selection.Next(step.results));
+    RETURN_IF_ERROR(CheckWanted(dependencies));
     if (decision.measure.empty()) break;
     if (step.measured_now.size() + decision.measure.size() >
         static_cast<size_t>(selection.MaxPrograms())) {
@@ -207,6 +210,7 @@ absl::Status JudgeAgain(const v1::DeviceSpec& device,
     step.notes.insert(step.notes.end(), measuring.notes().begin(),
                       measuring.notes().end());
   }
+  RETURN_IF_ERROR(CheckWanted(dependencies));
   TakeVerdicts(decision, step);
   return absl::OkStatus();
 }
@@ -284,8 +288,10 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& progress,
                                     MeasuredStep& step) {
   if (request.no_wait() || !plan.feasible()) return false;
-  ASSIGN_OR_RETURN(const std::vector<Programs> plans,
-                   ListDeciding(plan, with_rivals, step));
+  ASSIGN_OR_RETURN(
+      const std::vector<Programs> plans,
+      ListDeciding(plan, with_rivals, MakeSearchOptions(dependencies), step));
+  RETURN_IF_ERROR(CheckWanted(dependencies));
   ASSIGN_OR_RETURN(
       const bool changed,
       RemeasureNoisyRows(plans, device, dependencies, progress, step));

@@ -15,7 +15,8 @@
 // decide is not reached beyond it. In -> Out: a plan of one mesh and its step
 // -> whether anything was measured; the step's rows and problem follow. A
 // request not to wait measures nothing. Threads: one. Errors: those of
-// measuring and of building the problem.
+// measuring and of building the problem; kCancelled once the plan is to stop. A
+// search that ends without an answer names no rivals.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 

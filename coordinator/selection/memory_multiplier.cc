@@ -5,7 +5,6 @@
 
 #include "base/status_macros.h"
 #include "planner/problem/evaluate.h"
-#include "planner/search/search.h"
 
 namespace meshwright::selection {
 namespace {
@@ -14,6 +13,7 @@ constexpr int kBisections = 12;
 constexpr double kFirstMultiplier = 1e-3;  // a microsecond for a gigabyte
 // All bytes of a plan at the highest multiplier, in picoseconds: about a day.
 constexpr double kMaxCost = 1e17;
+constexpr int64_t kNoPlan = INT64_MAX;
 
 double MaxBytes(const problem::PlanProblem& problem) {
   double bytes = 1;
@@ -27,9 +27,11 @@ double MaxBytes(const problem::PlanProblem& problem) {
   return bytes;
 }
 
-// Bytes of the plan of least time + multiplier * bytes.
+// Bytes of the plan of least time + multiplier * bytes; kNoPlan where none is
+// known.
 absl::StatusOr<int64_t> PeakAt(const problem::PlanProblem& problem,
-                               double multiplier) {
+                               double multiplier,
+                               const search::Options& options) {
   problem::PlanProblem weighted = problem;
   for (problem::NodeType& type : weighted.types) {
     for (problem::Config& it : type.configs) {
@@ -38,8 +40,9 @@ absl::StatusOr<int64_t> PeakAt(const problem::PlanProblem& problem,
                                                         it.saved_bytes)));
     }
   }
-  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(weighted));
-  if (!answer.plan.has_value()) return INT64_MAX;
+  ASSIGN_OR_RETURN(const search::Answer answer,
+                   search::TrySolve(weighted, options));
+  if (!answer.plan.has_value()) return kNoPlan;
   ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
                    problem::Evaluate(problem, answer.plan->choice));
   return evaluation.peak_bytes;
@@ -48,22 +51,25 @@ absl::StatusOr<int64_t> PeakAt(const problem::PlanProblem& problem,
 }  // namespace
 
 absl::StatusOr<double> FindMemoryMultiplier(const problem::PlanProblem& problem,
-                                            int64_t limit_bytes) {
-  ASSIGN_OR_RETURN(int64_t peak, PeakAt(problem, 0));
+                                            int64_t limit_bytes,
+                                            const search::Options& options) {
+  ASSIGN_OR_RETURN(int64_t peak, PeakAt(problem, 0, options));
   if (peak <= limit_bytes) return 0.0;
   const double highest = kMaxCost / MaxBytes(problem);
+  // Pairs that tables forbid leave none at any multiplier.
+  if (peak == kNoPlan) return highest;
   double low = 0;
   double high = std::min(kFirstMultiplier, highest);
   while (true) {
-    ASSIGN_OR_RETURN(peak, PeakAt(problem, high));
+    ASSIGN_OR_RETURN(peak, PeakAt(problem, high, options));
     if (peak <= limit_bytes) break;
-    if (high >= highest) return high;
+    if (high >= highest || options.deadline.HasPassed()) return high;
     low = high;
     high = std::min(high * 2, highest);
   }
-  for (int i = 0; i < kBisections; ++i) {
+  for (int i = 0; i < kBisections && !options.deadline.HasPassed(); ++i) {
     const double middle = (low + high) / 2;
-    ASSIGN_OR_RETURN(peak, PeakAt(problem, middle));
+    ASSIGN_OR_RETURN(peak, PeakAt(problem, middle, options));
     (peak <= limit_bytes ? high : low) = middle;
   }
   return high;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/status_macros.h"
-#include "planner/search/search.h"
 
 namespace meshwright::selection {
 namespace {
@@ -16,7 +15,8 @@ constexpr problem::Picoseconds kUnknownTime{int64_t{3600} * 1000000000000};
 
 absl::StatusOr<std::set<estimation::ConfigurationRef>> FindOptimisticPlan(
     problem::PlanProblem problem, const Standings& standings,
-    const std::vector<double>& margins, int64_t limit_bytes) {
+    const std::vector<double>& margins, int64_t limit_bytes,
+    const search::Options& options) {
   for (size_t t = 0; t < problem.types.size(); ++t) {
     // Estimates may be off by more than themselves.
     const double low = std::max(0.0, 1 - margins[t]);
@@ -33,7 +33,8 @@ absl::StatusOr<std::set<estimation::ConfigurationRef>> FindOptimisticPlan(
     }
   }
   problem.memory_limit_bytes = limit_bytes;
-  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(problem));
+  ASSIGN_OR_RETURN(const search::Answer answer,
+                   search::TrySolve(problem, options));
   std::set<estimation::ConfigurationRef> optimistic;
   if (!answer.plan.has_value()) return optimistic;
   for (size_t n = 0; n < problem.nodes.size(); ++n) {

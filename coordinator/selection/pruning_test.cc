@@ -7,8 +7,10 @@
 #include <cmath>
 #include <random>
 #include <set>
+#include <stop_token>
 
 #include "coordinator/selection/memory_multiplier.h"
+#include "coordinator/selection/optimistic_plan.h"
 #include "coordinator/selection/substitution_bound.h"
 #include "planner/search/search.h"
 
@@ -397,6 +399,37 @@ TEST(MemoryMultiplierTest, IsTheLeastOneWhosePlanFits) {
       EXPECT_LE(peak(*multiplier), limit) << seed;
     }
   }
+}
+
+// Four nodes that must all differ in one of three configurations: a search that
+// is stopped neither finds a plan nor proves that there is none.
+TEST(MemoryMultiplierTest, WithoutAnAnswerTheSmallestConfigurationsStay) {
+  PlanProblem problem;
+  problem.types = {{"node",
+                    {{Picoseconds(1), 10, 0, 0},
+                     {Picoseconds(1), 20, 0, 0},
+                     {Picoseconds(1), 30, 0, 0}}}};
+  problem.tables = {{3, 3, {}}};
+  problem.tables[0].entries.assign(9, Picoseconds(0));
+  for (const int same : {0, 4, 8}) problem.tables[0].entries[same].reset();
+  for (int b = 0; b < 4; ++b) {
+    problem.nodes.push_back({.type = 0});
+    for (int a = 0; a < b; ++a) problem.edges.push_back({a, b, 0});
+  }
+  std::stop_source source;
+  source.request_stop();
+  const search::Options stopped = {.deadline = {.stop = source.get_token()}};
+  ASSERT_TRUE(
+      absl::IsResourceExhausted(search::Solve(problem, stopped).status()));
+  const auto multiplier = FindMemoryMultiplier(problem, 50, stopped);
+  ASSERT_TRUE(multiplier.ok()) << multiplier.status();
+  EXPECT_GT(*multiplier, 0);
+  const Standings standings = {
+      {Standing::kMeasured, Standing::kEstimated, Standing::kEstimated}};
+  const auto optimistic =
+      FindOptimisticPlan(problem, standings, {0.05}, 50, stopped);
+  ASSERT_TRUE(optimistic.ok()) << optimistic.status();
+  EXPECT_TRUE(optimistic->empty());
 }
 
 }  // namespace

@@ -64,14 +64,16 @@ class Selection::Round {
     if (selection_.memory_limit_bytes_.has_value()) {
       ASSIGN_OR_RETURN(multiplier_,
                        FindMemoryMultiplier(problem_.problem,
-                                            *selection_.memory_limit_bytes_));
+                                            *selection_.memory_limit_bytes_,
+                                            selection_.options_));
     }
     FindStandings();
     if (multiplier_ > 0) {
       // With what joins the readers of a weight.
       ASSIGN_OR_RETURN(optimistic_, FindOptimisticPlan(
                                         problem_.problem, standings_, Margins(),
-                                        *selection_.memory_limit_bytes_));
+                                        *selection_.memory_limit_bytes_,
+                                        selection_.options_));
     }
     if (!space_.links.empty()) {
       ASSIGN_OR_RETURN(problem_,
@@ -375,10 +377,12 @@ class Selection::Round {
 
 Selection::Selection(const segmenter::Analysis& analysis,
                      const space::ProfileSpace& space,
-                     std::optional<int64_t> memory_limit_bytes)
+                     std::optional<int64_t> memory_limit_bytes,
+                     const search::Options& options)
     : analysis_(analysis),
       space_(space),
-      memory_limit_bytes_(memory_limit_bytes) {
+      memory_limit_bytes_(memory_limit_bytes),
+      options_(options) {
   std::vector<int> base(space.types.size(), 0);
   const auto baselines = exporting::MakeBaselines(analysis, space);
   for (const exporting::NamedChoice& baseline : baselines) {

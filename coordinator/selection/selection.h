@@ -12,7 +12,8 @@
 //
 //   Next ─▶ measure ─▶ Next ─▶ measure ─▶ ... ─▶ nothing to measure: verdicts
 //
-// Errors: those of the search (memory_multiplier.h).
+// Errors: those of the search (memory_multiplier.h). Once the deadline of its
+// options has passed, what it decides says nothing.
 // Source: docs/decisions/pruning-by-halves.md.
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_
@@ -25,6 +26,7 @@
 #include "coordinator/estimation/estimates.h"
 #include "coordinator/problem/plan_problem.h"
 #include "coordinator/selection/pruning.h"
+#include "planner/search/search.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::selection {
@@ -58,10 +60,11 @@ struct Decision {
 
 class Selection {
  public:
-  // The references outlive it.
+  // The references outlive it. `options`: of its searches.
   Selection(const segmenter::Analysis& analysis,
             const space::ProfileSpace& space,
-            std::optional<int64_t> memory_limit_bytes);
+            std::optional<int64_t> memory_limit_bytes,
+            const search::Options& options = {});
 
   // Programs beside those of the space.
   const std::vector<v1::Program>& halves() const { return halves_->programs(); }
@@ -93,6 +96,7 @@ class Selection {
   const segmenter::Analysis& analysis_;
   const space::ProfileSpace& space_;
   const std::optional<int64_t> memory_limit_bytes_;
+  const search::Options options_;
   std::set<estimation::ConfigurationRef> baselines_;
   std::optional<estimation::Halves> halves_;
   std::vector<estimation::EstimationPlan> plans_;

@@ -193,6 +193,12 @@ TEST(AnytimeTest, AStopIsHeardWithoutAPlanToo) {
   EXPECT_EQ(stopped.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE(stopped.status().message().find("was stopped"), std::string::npos)
       << stopped.status();
+  const auto tried =
+      TrySolve(problem, {.deadline = {.stop = source.get_token()}});
+  ASSERT_TRUE(tried.ok()) << tried.status();
+  EXPECT_FALSE(tried->plan.has_value());
+  EXPECT_FALSE(tried->least_memory_bytes.has_value());
+  EXPECT_EQ(tried->lower_bound, Picoseconds(0));
 }
 
 }  // namespace

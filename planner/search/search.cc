@@ -237,4 +237,11 @@ absl::StatusOr<Answer> Solve(const PlanProblem& problem,
   return answer;
 }
 
+absl::StatusOr<Answer> TrySolve(const PlanProblem& problem,
+                                const Options& options) {
+  absl::StatusOr<Answer> answer = Solve(problem, options);
+  if (absl::IsResourceExhausted(answer.status())) return Answer();
+  return answer;
+}
+
 }  // namespace meshwright::search

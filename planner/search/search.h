@@ -60,6 +60,11 @@ struct Answer {
 absl::StatusOr<Answer> Solve(const problem::PlanProblem& problem,
                              const Options& options = {});
 
+// For callers that can go on without an answer. In place of kResourceExhausted:
+// neither a plan nor a minimum of memory, and a bound that says nothing.
+absl::StatusOr<Answer> TrySolve(const problem::PlanProblem& problem,
+                                const Options& options = {});
+
 }  // namespace meshwright::search
 
 #endif  // MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
