@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -9,6 +10,7 @@
 #include "cli/flags/device_flags.h"
 #include "cli/flags/security_flags.h"
 #include "cli/local/checks.h"
+#include "cli/local/program_checks.h"
 #include "cli/local/store.h"
 #include "cli/text/table.h"
 #include "cli/verbs/verbs.h"
@@ -30,10 +32,14 @@ absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
                    ToDeviceSpec(flags.devices,
                                 flags.devices.platform == "cpu" ? 2 : 1, true));
   std::vector<Check> checks = {CheckRunner()};
+  const worker::BatchFunction run_batch = worker::RunnerBatches();
   // With no programs it opens the plugin and says what it found.
-  const auto ready = worker::DescribeDevices(device, worker::RunnerBatches());
+  const auto ready = worker::DescribeDevices(device, run_batch);
   checks.push_back(CheckPlugin(device, ready));
   checks.push_back(CheckSandbox(ready));
+  for (Check& check : CheckPrograms(device, ready, run_batch)) {
+    checks.push_back(std::move(check));
+  }
   checks.push_back(CheckStore(flags.store));
   checks.push_back(CheckDisk(FindStorePath(flags.store).value_or(".")));
   checks.push_back(CheckCoordinator(flags.coordinator,

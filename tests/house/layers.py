@@ -29,7 +29,7 @@ LAYERS = {
         "coordinator/answers", "coordinator/client", "coordinator/daemon",
         "coordinator/explain", "coordinator/metrics", "coordinator/security",
         "profiledb", "profiledb/store", "profiledb/upkeep", "worker/devices",
-        "worker/sandbox", "worker/service"),
+        "worker/runner", "worker/sandbox", "worker/service"),
     "cli/mlir": ("base", "coordinator/ir/text", "worker/sandbox"),
     "cli/slurm": (
         "base", "base/log", "base/rpc", "coordinator/client",

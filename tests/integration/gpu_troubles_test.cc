@@ -1,5 +1,6 @@
-// What `doctor` and a worker say of a GPU that cannot be used: one sentence
-// each, with the doubles of the plugin and of NVML.
+// What `doctor` and a worker say of a GPU that cannot be used, and `doctor` of
+// GPUs that do not work together: one sentence each, with the doubles of the
+// plugin and of NVML.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,6 +19,24 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Ne;
+
+std::string ReadReport(Process& doctor) {
+  std::string report;
+  for (std::string line = doctor.ReadLine(); !line.empty();
+       line = doctor.ReadLine()) {
+    report += line;
+  }
+  return report;
+}
+
+// Null: there is none of that name.
+nlohmann::json FindCheck(const std::string& report, const std::string& name) {
+  const nlohmann::json answer = nlohmann::json::parse(report);
+  for (const auto& check : answer["checks"]) {
+    if (check["name"].get<std::string>() == name) return check;
+  }
+  return nullptr;
+}
 
 struct Trouble {
   const char* name;
@@ -60,22 +79,14 @@ TEST_P(GpuTroublesTest, DoctorNamesItAndTheWayOut) {
                             folder_ + "/store.db", "--coordinator",
                             absl::StrCat("unix:", folder_, "/none")}),
                  Environment());
-  std::string report;
-  for (std::string line = doctor.ReadLine(); !line.empty();
-       line = doctor.ReadLine()) {
-    report += line;
-  }
+  const std::string report = ReadReport(doctor);
   EXPECT_THAT(doctor.Wait(), Ne(0));
-  const nlohmann::json answer = nlohmann::json::parse(report);
-  for (const auto& check : answer["checks"]) {
-    if (check["name"] != "plugin") continue;
-    EXPECT_EQ(check["state"], "fail");
-    EXPECT_THAT(check["detail"].get<std::string>(),
-                HasSubstr(GetParam().detail));
-    EXPECT_EQ(check["advice"], GetParam().advice);
-    return;
-  }
-  FAIL() << report;
+  nlohmann::json check = FindCheck(report, "plugin");
+  ASSERT_TRUE(check.is_object()) << report;
+  EXPECT_EQ(check["state"], "fail");
+  EXPECT_THAT(check["detail"].get<std::string>(), HasSubstr(GetParam().detail));
+  EXPECT_EQ(check["advice"], GetParam().advice);
+  EXPECT_EQ(FindCheck(report, "program")["state"], "warn");
 }
 
 TEST_P(GpuTroublesTest, AWorkerDoesNotStart) {
@@ -87,6 +98,47 @@ TEST_P(GpuTroublesTest, AWorkerDoesNotStart) {
   EXPECT_THAT(errors, HasSubstr(absl::StrCat("meshwright-worker: ")));
   EXPECT_THAT(errors, HasSubstr(GetParam().detail));
   EXPECT_THAT(errors, HasSubstr(absl::StrCat("; ", GetParam().advice)));
+}
+
+// A doctor that looks at the double, with a store and a coordinator that are
+// not there.
+std::vector<std::string> WordsOfDoctor(const DoubleDevice& device) {
+  const std::string none = absl::StrCat(testing::TempDir(), "/no_gpu_trouble");
+  return {"meshwright",
+          "doctor",
+          "--json",
+          "--platform",
+          "cuda",
+          "--plugin",
+          device.MakeRequest({}).device().plugin_path(),
+          "--store",
+          absl::StrCat(none, ".db"),
+          "--coordinator",
+          absl::StrCat("unix:", none)};
+}
+
+TEST(DoctorOfProgramsTest, GpusThatWorkTogetherAreGreen) {
+  const DoubleDevice device("");
+  Process doctor(WordsOfDoctor(device));
+  const std::string report = ReadReport(doctor);
+  EXPECT_EQ(doctor.Wait(), 0) << report << doctor.Errors();
+  for (const char* const name : {"program", "all-reduce"}) {
+    EXPECT_EQ(FindCheck(report, name)["state"], "ok") << report;
+  }
+}
+
+// Programs on one device run; one over both ends its runner.
+TEST(DoctorOfProgramsTest, ItIsRedWhereNothingShardedWorks) {
+  const DoubleDevice device("crash sum_over_2");
+  Process doctor(WordsOfDoctor(device));
+  const std::string report = ReadReport(doctor);
+  EXPECT_THAT(doctor.Wait(), Ne(0));
+  EXPECT_EQ(FindCheck(report, "program")["state"], "ok") << report;
+  nlohmann::json check = FindCheck(report, "all-reduce");
+  ASSERT_TRUE(check.is_object()) << report;
+  EXPECT_EQ(check["state"], "fail");
+  EXPECT_THAT(check["detail"].get<std::string>(), HasSubstr("SIGABRT"));
+  EXPECT_THAT(check["advice"].get<std::string>(), HasSubstr("nccl-tests"));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -146,6 +146,9 @@ class OverlaysTest(unittest.TestCase):
                       if it["name"] == "TMPDIR")
         self.assertIn({"name": "work", "mountPath": folder},
                       container["volumeMounts"])
+        # Of its programs the lock is there, too: the root cannot be written.
+        self.assertIn({"name": "MESHWRIGHT_LOCK_FOLDER", "value": folder},
+                      container["env"])
         image = next(it.text for it in blocks.find_blocks(page)
                      if it.language == "dockerfile")
         for name in ("meshwright", "meshwright-runner",

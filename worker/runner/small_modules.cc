@@ -17,6 +17,18 @@ hlo::ShapeProto Vector(hlo::PrimitiveType type, int64_t elements) {
   return shape;
 }
 
+hlo::ShapeProto Matrix(int64_t rows, int64_t columns) {
+  hlo::ShapeProto shape;
+  shape.set_element_type(hlo::F32);
+  for (const int64_t size : {rows, columns}) {
+    shape.add_dimensions(size);
+    shape.add_is_dynamic_dimension(false);
+  }
+  shape.mutable_layout()->add_minor_to_major(1);
+  shape.mutable_layout()->add_minor_to_major(0);
+  return shape;
+}
+
 hlo::ShapeProto Scalar(hlo::PrimitiveType type) {
   hlo::ShapeProto shape;
   shape.set_element_type(type);
@@ -151,13 +163,7 @@ hlo::HloModuleProto MakeProductsModule(int64_t side, int count) {
   hlo::HloComputationProto& entry = *module.add_computations();
   entry.set_name("products");
   entry.set_id(1);
-  hlo::ShapeProto shape;
-  shape.set_element_type(hlo::F32);
-  for (int64_t dim = 0; dim < 2; ++dim) {
-    shape.add_dimensions(side);
-    shape.add_is_dynamic_dimension(false);
-    shape.mutable_layout()->add_minor_to_major(1 - dim);
-  }
+  const hlo::ShapeProto shape = Matrix(side, side);
   AddParameter(entry, 1, shape);
   AddParameter(entry, 2, shape);
   int64_t last = 1;
@@ -173,6 +179,38 @@ hlo::HloModuleProto MakeProductsModule(int64_t side, int count) {
     last += 3;
   }
   SetRoot(entry, last, shape);
+  SetEntry(module, entry);
+  return module;
+}
+
+hlo::HloModuleProto MakeSumModule(int64_t rows, int64_t columns, int devices) {
+  hlo::HloModuleProto module;
+  *module.add_computations() = Adder(hlo::F32);
+  hlo::HloComputationProto& entry = *module.add_computations();
+  entry.set_name(absl::StrCat("sum_over_", devices));
+  entry.set_id(2);
+  AddParameter(entry, 11, Matrix(rows, columns));
+  if (devices > 1) {
+    hlo::OpSharding& split = *entry.mutable_instructions(0)->mutable_sharding();
+    split.set_type(hlo::OpSharding::OTHER);
+    split.add_tile_assignment_dimensions(devices);
+    split.add_tile_assignment_dimensions(1);
+    for (int device = 0; device < devices; ++device) {
+      split.add_tile_assignment_devices(device);
+    }
+  }
+  auto& zero = AddInstruction(entry, "constant", 12, Scalar(hlo::F32));
+  *zero.mutable_literal()->mutable_shape() = zero.shape();
+  zero.mutable_literal()->add_f32s(0);
+  zero.mutable_sharding()->set_type(hlo::OpSharding::REPLICATED);
+  const hlo::ShapeProto result = Vector(hlo::F32, columns);
+  auto& sum = AddInstruction(entry, "reduce", 13, result);
+  sum.add_operand_ids(11);
+  sum.add_operand_ids(12);
+  sum.add_dimensions(0);
+  sum.add_called_computation_ids(1);
+  sum.mutable_sharding()->set_type(hlo::OpSharding::REPLICATED);
+  SetRoot(entry, 13, result);
   SetEntry(module, entry);
   return module;
 }

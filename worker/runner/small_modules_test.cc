@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "worker/pjrt/collectives.h"
 #include "worker/runner/collective_timer.h"
 
 namespace meshwright::worker::runner {
@@ -54,6 +55,32 @@ TEST(SmallModulesTest, OthersAreLeftOut) {
                 .status()
                 .code(),
             absl::StatusCode::kUnimplemented);
+}
+
+// The real compiler takes it, for one partition and for several.
+TEST(SmallModulesTest, ASumOverDevicesTakesOneAllReduce) {
+  auto plugin = pjrt::Plugin::Load(*pjrt::FindPlugin("cpu", ""));
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  pjrt::ClientOptions options;
+  options.platform = "cpu";
+  options.device_count = 4;
+  auto client = pjrt::Client::Create(*plugin, options);
+  ASSERT_TRUE(client.ok()) << client.status();
+  for (const int devices : {1, 4}) {
+    const auto compiled = (*client)->Compile(
+        MakeSumModule(8, 16, devices).SerializeAsString(), devices);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    const auto optimized = (*compiled)->OptimizedModule();
+    ASSERT_TRUE(optimized.ok()) << optimized.status();
+    const auto collectives = pjrt::FindCollectives(*optimized, devices);
+    if (devices == 1) {
+      EXPECT_TRUE(collectives.empty());
+      continue;
+    }
+    ASSERT_EQ(collectives.size(), 1u);
+    EXPECT_EQ(collectives[0].kind(), "all-reduce");
+    EXPECT_EQ(collectives[0].bytes(), 16 * 4);
+  }
 }
 
 }  // namespace
