@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <atomic>
@@ -253,6 +254,17 @@ TEST(NcclLibraryTest, AnotherLibraryIsRefused) {
   EXPECT_EQ(nccl.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(nccl.status().message()),
               HasSubstr("libm.so.6 has no ncclGetVersion"));
+}
+
+TEST(NcclLibraryTest, TheOneOfPipIsFoundBesideThePlugin) {
+  if (NcclLibrary::Load().ok()) GTEST_SKIP() << "there is an NCCL here";
+  setenv("MESHWRIGHT_CUDA_PLUGIN",
+         MESHWRIGHT_DOUBLES "/jax_plugins/xla_cuda13/xla_cuda_plugin.so", 1);
+  const auto nccl = NcclLibrary::Load();
+  unsetenv("MESHWRIGHT_CUDA_PLUGIN");
+  // It opens; the double has a version and nothing else.
+  EXPECT_THAT(std::string(nccl.status().message()),
+              HasSubstr("libnccl.so.2 has no ncclGet"));
 }
 
 TEST(NcclLibraryTest, TheInstalledOneTellsItsVersionAndNamesChannels) {

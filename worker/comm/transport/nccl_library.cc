@@ -1,25 +1,59 @@
 #include "worker/comm/transport/nccl_library.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/shared_library.h"
 #include "base/status_macros.h"
 
 namespace meshwright::worker::comm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kNccl[] = "libnccl.so.2";
+
+// Where pip puts it, seen from the CUDA plugin; none where that is not named.
+std::vector<std::string> ListPlacesOfPip() {
+  const char* const plugin = std::getenv("MESHWRIGHT_CUDA_PLUGIN");
+  if (plugin == nullptr || *plugin == '\0') return {};
+  std::vector<std::string> places;
+  for (const char* const up : {"../..", ".."}) {
+    const fs::path place =
+        fs::path(plugin).parent_path() / up / "nvidia/nccl/lib" / kNccl;
+    places.push_back(place.lexically_normal().string());
+  }
+  return places;
+}
+
+// `name` becomes that of the library that opens.
+absl::StatusOr<base::SharedLibrary> OpenNccl(std::string& name) {
+  const std::string remedy =
+      "install NCCL, or name its library with --nccl or MESHWRIGHT_NCCL; "
+      "without GPUs use transport tcp";
+  auto library = base::SharedLibrary::Open(name, remedy);
+  if (library.ok() || name != kNccl) return library;
+  for (const std::string& place : ListPlacesOfPip()) {
+    auto found = base::SharedLibrary::Open(place, remedy);
+    if (!found.ok()) continue;
+    name = place;
+    return found;
+  }
+  return library;
+}
+
+}  // namespace
 
 absl::StatusOr<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load(
     const std::string& path) {
   std::string name = path;
   if (name.empty()) {
     const char* const named = std::getenv("MESHWRIGHT_NCCL");
-    name = named != nullptr && *named != '\0' ? named : "libnccl.so.2";
+    name = named != nullptr && *named != '\0' ? named : kNccl;
   }
-  ASSIGN_OR_RETURN(const base::SharedLibrary library,
-                   base::SharedLibrary::Open(
-                       name,
-                       "install NCCL, or name its library with --nccl or "
-                       "MESHWRIGHT_NCCL; without GPUs use transport tcp"));
+  ASSIGN_OR_RETURN(const base::SharedLibrary library, OpenNccl(name));
   auto nccl = std::make_shared<NcclLibrary>();
   RETURN_IF_ERROR(library.Find("ncclGetVersion", &nccl->get_version));
   RETURN_IF_ERROR(library.Find("ncclGetErrorString", &nccl->get_error_string));

@@ -38,7 +38,8 @@ struct NcclLibrary {
   static constexpr int kUint8 = 1;
   static constexpr int kMinVersion = 21400;  // calls that do not block
 
-  // `path` empty: $MESHWRIGHT_NCCL, else libnccl.so.2 where the linker looks.
+  // `path` empty: $MESHWRIGHT_NCCL, else libnccl.so.2 where the linker looks or
+  // where pip puts it beside $MESHWRIGHT_CUDA_PLUGIN.
   static absl::StatusOr<std::shared_ptr<const NcclLibrary>> Load(
       const std::string& path = "");
 
