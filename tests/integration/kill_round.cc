@@ -463,6 +463,7 @@ void KillRound::Run(int kills, Tally& tally) {
   for (std::string key; std::getline(runners, key);) ++tally.runner_kills;
   tally.rows += rows_.rows();
   tally.measured += rows_.measured();
+  tally.acknowledged += rows_.acknowledged();
 }
 
 }  // namespace meshwright::integration

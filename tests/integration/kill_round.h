@@ -48,6 +48,7 @@ class KillRound {
     int64_t lost_programs = 0;  // plans that a program was lost to
     int64_t rows = 0;
     int64_t measured = 0;
+    int64_t acknowledged = 0;  // programs
     int64_t updates = 0;
   };
 

@@ -60,14 +60,17 @@ void KillInRounds(int wanted_kills, postgres::PostgresServer* database) {
   std::printf(
       "%d kills, seed %d: %d plans (%d cancelled, %d that lost a program with "
       "its workers), %d updates read, %d rows committed, %d measured, %d "
-      "runners killed beside these; %d of the kills were of leaders\n",
+      "acknowledged, %d runners killed beside these; %d of the kills were of "
+      "leaders\n",
       kills, static_cast<int>(first_seed), static_cast<int>(tally.plans),
       static_cast<int>(tally.cancelled), static_cast<int>(tally.lost_programs),
       static_cast<int>(tally.updates), static_cast<int>(tally.rows),
-      static_cast<int>(tally.measured), static_cast<int>(tally.runner_kills),
+      static_cast<int>(tally.measured), static_cast<int>(tally.acknowledged),
+      static_cast<int>(tally.runner_kills),
       static_cast<int>(tally.leader_kills));
   if (wanted_kills >= kKillsOfARound) {
     EXPECT_GT(tally.runner_kills, 0);
+    EXPECT_GT(tally.acknowledged, 0);
     // Nothing is said of the plans that lost a program: they are few.
     EXPECT_LE(tally.lost_programs, std::max<int64_t>(3, tally.plans / 4));
   }

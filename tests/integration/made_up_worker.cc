@@ -6,10 +6,11 @@
 // It is the worker daemon (worker/service, worker/sandbox) with a made-up
 // machine in the runner, whose row for a program is always the same. Before it
 // hands a row in it appends the program's key to LOG, a line that outlives it.
-// Failpoints (base/failpoint.h): worker.leased, worker.measured,
-// worker.answered, worker.finished. MADE_UP_RUNNER_KILLS=SEED: it kills the
-// runner of a batch once, at a result that the seed draws, and appends a line
-// to LOG.runners. SIGTERM drains it.
+// Keys that it is given are lines of LOG.leases, and so are those of results
+// that are acknowledged, as "acknowledged KEY". Failpoints (base/failpoint.h):
+// worker.leased, worker.measured, worker.answered, worker.finished.
+// MADE_UP_RUNNER_KILLS=SEED: it kills the runner of a batch once, at a result
+// that the seed draws, and appends a line to LOG.runners. SIGTERM drains it.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -18,16 +19,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/failpoint.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/log/log_context.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
+#include "proto/v1/services.pb.h"
 #include "worker/sandbox/event_stream.h"
 #include "worker/sandbox/runner_process.h"
 #include "worker/service/worker.h"
@@ -82,9 +89,63 @@ int RunAsRunner(const std::string& job, const std::string& results,
 
 // ---- the worker
 
+void AppendLine(int file, const std::string& text) {
+  const std::string line = text + "\n";
+  if (write(file, line.data(), line.size()) !=
+      static_cast<ssize_t>(line.size())) {
+    std::perror("made-up-worker: the log cannot be written");
+    _exit(1);
+  }
+}
+
+// What coordinators gave to this worker and acknowledged, for LOG.leases.
+//   A result counts as acknowledged where its lease was given and acknowledged
+// on one connection, and not cancelled in between. A coordinator may drop what
+// a cancelled plan had measured, and what no plan asks for after a restart.
+// Threads: any.
+class LeaseLog {
+ public:
+  explicit LeaseLog(int log) : log_(log) {}
+
+  void Hear(const v1::CoordinatorMessage& said) ABSL_LOCKS_EXCLUDED(mutex_) {
+    base::MutexLock lock(&mutex_);
+    if (said.has_welcome()) results_.clear();
+    if (said.has_cancel()) results_.erase(said.cancel().job_id());
+    if (said.has_batch()) {
+      results_.try_emplace(said.batch().job_id());
+      for (const v1::Program& program : said.batch().request().programs()) {
+        AppendLine(log_, program.key());
+      }
+    }
+    if (!said.has_acknowledge()) return;
+    const auto lease = results_.find(said.acknowledge().job_id());
+    if (lease == results_.end()) return;
+    for (const std::string& key : lease->second) {
+      AppendLine(log_, "acknowledged " + key);
+    }
+    results_.erase(lease);
+  }
+
+  void Add(const std::string& lease, const v1::ProfileResult& result)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
+    base::MutexLock lock(&mutex_);
+    const auto held = results_.find(lease);
+    if (held == results_.end() || result.outcome() != v1::MEASURED) return;
+    held->second.push_back(result.key());
+  }
+
+ private:
+  const int log_;
+  base::Mutex mutex_;
+  // Keys that were measured, by lease.
+  std::map<std::string, std::vector<std::string>> results_
+      ABSL_GUARDED_BY(mutex_);
+};
+
 class MadeUpBatches {
  public:
-  MadeUpBatches(int log, int kills_log) : log_(log), kills_log_(kills_log) {
+  MadeUpBatches(int log, int kills_log, LeaseLog* leases)
+      : log_(log), kills_log_(kills_log), leases_(leases) {
     const char* const seed = std::getenv("MADE_UP_RUNNER_KILLS");
     if (seed != nullptr) random_.emplace(std::strtoull(seed, nullptr, 10));
   }
@@ -92,6 +153,7 @@ class MadeUpBatches {
   absl::Status Run(const v1::RunnerRequest& request,
                    const worker::OnRunnerEvent& on_event,
                    const std::stop_token& stop) {
+    const std::string lease = base::LogScope::Current().lease;
     const bool is_empty = request.programs().empty();
     if (!is_empty) base::Failpoint("worker.leased");
     int results = 0;
@@ -105,13 +167,14 @@ class MadeUpBatches {
         request,
         [&](const v1::RunnerEvent& event) {
           if (!event.has_result()) return on_event(event);
-          Log(log_, event.result().key());
+          AppendLine(log_, event.result().key());
+          leases_->Add(lease, event.result());
           base::Failpoint("worker.measured");
           on_event(event);
           base::Failpoint("worker.answered");
           // It is somewhere in the programs that follow.
           if (++results != fatal) return;
-          Log(kills_log_, event.result().key());
+          AppendLine(kills_log_, event.result().key());
           kill(runner, SIGKILL);
         },
         options));
@@ -122,17 +185,9 @@ class MadeUpBatches {
  private:
   static constexpr int kLongestLife = 40;  // of a runner, in results
 
-  static void Log(int file, const std::string& key) {
-    const std::string line = key + "\n";
-    if (write(file, line.data(), line.size()) !=
-        static_cast<ssize_t>(line.size())) {
-      std::perror("made-up-worker: the log cannot be written");
-      _exit(1);
-    }
-  }
-
   const int log_;
   const int kills_log_;
+  LeaseLog* const leases_;
   std::optional<std::mt19937_64> random_;
 };
 
@@ -153,9 +208,11 @@ int Main(int argc, char** argv) {
   }
   const int log = OpenLog(argv[3]);
   const int kills_log = OpenLog(std::string(argv[3]) + ".runners");
-  if (log < 0 || kills_log < 0) return 1;
+  const int leases_log = OpenLog(std::string(argv[3]) + ".leases");
+  if (log < 0 || kills_log < 0 || leases_log < 0) return 1;
   worker::sandbox::SweepJobFolders();
-  MadeUpBatches batches(log, kills_log);
+  LeaseLog leases(leases_log);
+  MadeUpBatches batches(log, kills_log, &leases);
   worker::Worker::Dependencies dependencies;
   dependencies.coordinator_address = argv[1];
   dependencies.name = argv[2];
@@ -168,6 +225,9 @@ int Main(int argc, char** argv) {
                                const worker::OnRunnerEvent& on_event,
                                std::stop_token stop) {
     return batches.Run(request, on_event, stop);
+  };
+  dependencies.on_message = [&](const v1::CoordinatorMessage& said) {
+    leases.Hear(said);
   };
   worker::Worker worker(std::move(dependencies));
   const base::Interrupt interrupt([&] { worker.Stop(); });

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "base/rpc/channel_security.h"
 #include "proto/v1/job.pb.h"
+#include "proto/v1/services.pb.h"
 #include "worker/sandbox/gang_inbox.h"
 
 namespace meshwright::worker {
@@ -51,6 +52,10 @@ struct WorkerDependencies {
   // The fault of the machine, for which nothing can be measured on it; empty:
   // none. Asked after every batch, and now and then while there is something.
   std::function<std::string()> find_fault = [] { return std::string(); };
+  // Hears what the coordinator says before the worker does it, on the thread of
+  // the connection.
+  std::function<void(const v1::CoordinatorMessage&)> on_message =
+      [](const v1::CoordinatorMessage&) {};
   absl::Duration heartbeat = absl::Seconds(5);
   // A connection is tried again after the first, then twice as long, up to
   // the second.

@@ -104,6 +104,7 @@ void Session::State::Beat() {
 
 bool Session::State::Take(v1::CoordinatorMessage& said, bool is_first) {
   if (is_first && !said.has_welcome()) return false;
+  dependencies.on_message(said);
   switch (said.message_case()) {
     case v1::CoordinatorMessage::kWelcome:
       is_welcome = true;
