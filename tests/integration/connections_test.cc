@@ -1,6 +1,7 @@
 // A coordinator as a real process, started with the soft limit of a shell:
 // thousands of held connections neither silence it nor stay in its memory.
-// Beyond its limit it refuses them.
+// Beyond its limit it refuses them, and where the kernel gives it none it
+// rests.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -107,15 +109,23 @@ class ConnectionsTest : public testing::Test {
     status >> kib;
     return kib * 1024;
   }
+  // In user and kernel mode, of all its threads.
+  absl::Duration ReadCpuTime() const {
+    clockid_t clock = {};
+    timespec time = {};
+    EXPECT_EQ(clock_getcpuclockid(coordinator_->pid(), &clock), 0);
+    EXPECT_EQ(clock_gettime(clock, &time), 0);
+    return absl::DurationFromTimespec(time);
+  }
   // Over a connection of its own, as a client that has just come.
-  grpc::Status Ask() const {
+  grpc::Status Ask(int patience_seconds = 10) const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     const auto plans = v1::Plans::NewStub(grpc::CreateCustomChannel(
         address_, grpc::InsecureChannelCredentials(), arguments));
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() +
-                         std::chrono::seconds(10));
+                         std::chrono::seconds(patience_seconds));
     v1::ListPlansResponse response;
     return plans->List(&context, v1::ListPlansRequest(), &response);
   }
@@ -188,6 +198,21 @@ TEST_F(ConnectionsTest, ConnectionsBeyondItsFilesAreRefusedAndNoLater) {
     const grpc::Status afterwards = Ask();
     EXPECT_TRUE(afterwards.ok()) << afterwards.error_message();
   }
+}
+
+TEST_F(ConnectionsTest, WithoutAFileItRestsAndTakesConnectionsAgain) {
+  ASSERT_TRUE(Ask().ok());
+  // A new file would have a number from 3 on; those that are open stay open.
+  const rlimit none = {3, hard_};
+  rlimit before = {};
+  ASSERT_EQ(prlimit(coordinator_->pid(), RLIMIT_NOFILE, &none, &before), 0);
+  const HeldConnections held(address_, 20);
+  const absl::Duration begun = ReadCpuTime();
+  EXPECT_EQ(Ask(1).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_LT(ReadCpuTime() - begun, absl::Milliseconds(250));
+  ASSERT_EQ(prlimit(coordinator_->pid(), RLIMIT_NOFILE, &before, nullptr), 0);
+  const grpc::Status afterwards = Ask();
+  EXPECT_TRUE(afterwards.ok()) << afterwards.error_message();
 }
 
 }  // namespace
