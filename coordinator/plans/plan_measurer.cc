@@ -218,10 +218,15 @@ absl::Status PlanMeasurer::MeasureTogether(const v1::RunnerRequest& request,
     open.emplace(program.key(), &program);
   }
   while (!open.empty()) {
-    std::vector<std::string> keys;
-    keys.reserve(open.size());
-    for (const auto& [key, program] : open) keys.push_back(key);
-    const jobs::InFlight::Flights others = in_flight_->Claim(keys, seen_);
+    std::vector<std::string> first;
+    std::vector<std::string> again;
+    for (const auto& [key, program] : open) {
+      (asked_.contains(key) ? again : first).push_back(key);
+    }
+    jobs::InFlight::Flights others = in_flight_->Claim(first, began_);
+    for (auto& flight : in_flight_->Claim(again, seen_)) {
+      others.push_back(std::move(flight));
+    }
     std::set<std::string> elsewhere;
     for (const auto& flight : others) elsewhere.insert(flight->key);
     const ScopedWant want(queue_, elsewhere, origin_, stop_);
@@ -254,6 +259,9 @@ absl::Status PlanMeasurer::MeasureTogether(const v1::RunnerRequest& request,
     std::map<std::string, const v1::Program*> left;
     for (const std::string& key : *without_row) left[key] = open.at(key);
     open = std::move(left);
+  }
+  for (const v1::Program& program : request.programs()) {
+    asked_.insert(program.key());
   }
   seen_ = in_flight_->Count();
   return absl::OkStatus();

@@ -11,17 +11,17 @@
 // attached ones lack as its reason.
 // Programs that another plan is measuring are left to it (jobs/in_flight.h).
 // Where that plan is cancelled, its run goes on until what this one wants of it
-// is measured.
-// A run that shares turns (turns.h) takes a measuring turn before it measures.
-// Where none is free, or it is to give way, it is suspended without needs.
-// Results that are there together are handed to the run together. Those whose
-// rows the store does not take for now are handed to it again until the store
-// takes them, or the run is stopped. So their worker keeps them until then
-// (JobQueue acknowledges nothing earlier).
-// Threads: one run, one thread; the stop tokens from any.
-// Errors: a suspension (jobs/suspension.h), kCancelled after a stop,
-// kUnavailable for more devices than the pinned machines have, those of the
-// store of plans and of JobQueue.
+// is measured. A program that another plan measured since this run began is
+// left to it, too, when the run first asks for it. A run that shares turns
+// (turns.h) takes a measuring turn before it measures. Where none is free, or
+// it is to give way, it is suspended without needs. Results that are there
+// together are handed to the run together. Those whose rows the store does not
+// take for now are handed to it again until the store takes them, or the run is
+// stopped. So their worker keeps them until then (JobQueue acknowledges nothing
+// earlier). Threads: one run, one thread; the stop tokens from any. Errors: a
+// suspension (jobs/suspension.h), kCancelled after a stop, kUnavailable for
+// more devices than the pinned machines have, those of the store of plans and
+// of JobQueue.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_
 
@@ -64,7 +64,8 @@ class PlanMeasurer : public jobs::Measurer {
         on_pinned_(std::move(on_pinned)),
         origin_(std::move(origin)),
         stop_(std::move(stop)),
-        seen_(in_flight->Count()) {}
+        began_(in_flight->Count()),
+        seen_(began_) {}
 
   absl::StatusOr<jobs::DeviceDescription> Describe(
       const v1::DeviceSpec& device) override;
@@ -147,7 +148,11 @@ class PlanMeasurer : public jobs::Measurer {
   std::set<std::string> rows_;  // keys that the run noted
   v1::PlanRecord record_;
   int64_t programs_ = 0;  // asked for so far
-  int64_t seen_;  // rows of others that this run may know (InFlight::Count)
+  // How many rows of others (InFlight::Count) there were when the run began,
+  // and when it last read those that it asked for.
+  const int64_t began_;
+  int64_t seen_;
+  std::set<std::string> asked_;  // keys
 };
 
 }  // namespace meshwright::plans
