@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "profiledb/store/row_time.h"
@@ -11,6 +12,29 @@ namespace {
 
 // Its picoseconds fit into 64 bits.
 constexpr double kMaxNanoseconds = 1e15;
+
+constexpr double kFastest = 0.25;
+constexpr double kMiddle = 0.5;
+
+std::vector<int64_t> ListAnchorTimes(const store::Results& rows) {
+  std::vector<int64_t> times;
+  for (const auto& [key, row] : rows) {
+    if (row.outcome() != v1::MEASURED) continue;
+    const TimeBase time = FindAnchorTime(row.measurement());
+    if (time.has_value()) times.push_back(*time);
+  }
+  return times;
+}
+
+// Of an even number the upper one of the middle two.
+TimeBase FindQuantile(std::vector<int64_t> times, double share) {
+  if (times.empty()) return std::nullopt;
+  const auto place =
+      times.begin() +
+      static_cast<int64_t>(share * static_cast<double>(times.size()));
+  std::nth_element(times.begin(), place, times.end());
+  return *place;
+}
 
 }  // namespace
 
@@ -23,15 +47,12 @@ TimeBase FindAnchorTime(const v1::Measurement& measurement) {
   return std::nullopt;
 }
 
+TimeBase FindFastest(std::vector<int64_t> times) {
+  return FindQuantile(std::move(times), kFastest);
+}
+
 TimeBase FindFastestAnchor(const store::Results& rows) {
-  TimeBase fastest;
-  for (const auto& [key, row] : rows) {
-    if (row.outcome() != v1::MEASURED) continue;
-    const TimeBase own = FindAnchorTime(row.measurement());
-    if (!own.has_value()) continue;
-    fastest = std::min(fastest.value_or(*own), *own);
-  }
-  return fastest;
+  return FindFastest(ListAnchorTimes(rows));
 }
 
 bool IsOfSlowPeriod(const TimeBase& fastest,
@@ -43,16 +64,7 @@ bool IsOfSlowPeriod(const TimeBase& fastest,
 }
 
 TimeBase FindTimeBase(const store::Results& rows) {
-  std::vector<int64_t> times;
-  for (const auto& [key, row] : rows) {
-    if (row.outcome() != v1::MEASURED) continue;
-    const auto time = FindAnchorTime(row.measurement());
-    if (time.has_value()) times.push_back(*time);
-  }
-  if (times.empty()) return std::nullopt;
-  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return FindQuantile(ListAnchorTimes(rows), kMiddle);
 }
 
 double FindTimeBaseFactor(const TimeBase& base,

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace meshwright::estimation {
 namespace {
 
@@ -37,6 +40,28 @@ TEST(TimeBaseTest, TheFastestAnchorIsOfAMeasurement) {
   rows["failed"] = Row(1000, 50, 200);
   rows["failed"].set_outcome(v1::CRASHED);
   EXPECT_EQ(FindFastestAnchor(rows), 100);
+}
+
+// The anchor itself errs: the smallest of a hundred lies far below the rest.
+TEST(TimeBaseTest, OneLuckyAnchorMakesNoOtherSlow) {
+  const auto count_slow = [](const std::vector<int64_t>& anchors) {
+    store::Results rows;
+    for (const int64_t anchor : anchors) {
+      rows[std::to_string(rows.size())] = Row(1000, anchor, 0);
+    }
+    const TimeBase fastest = FindFastestAnchor(rows);
+    int slow = 0;
+    for (const auto& [key, row] : rows) {
+      slow += IsOfSlowPeriod(fastest, row.measurement()) ? 1 : 0;
+    }
+    return slow;
+  };
+  std::vector<int64_t> anchors(20, 26);
+  anchors.push_back(23);
+  EXPECT_EQ(count_slow(anchors), 0);
+  anchors.assign(10, 26);
+  anchors.insert(anchors.end(), 10, 20);
+  EXPECT_EQ(count_slow(anchors), 10);
 }
 
 TEST(TimeBaseTest, RowsOfASlowDayComeToTheOthersBase) {

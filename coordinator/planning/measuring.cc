@@ -98,9 +98,7 @@ void Measuring::GoOnWith(const v1::Program& program) {
 
 void Measuring::NoteAnchor(const v1::Measurement& measurement) {
   const auto anchor = estimation::FindAnchorTime(measurement);
-  if (!fastest_.has_value() || (anchor.has_value() && *anchor < *fastest_)) {
-    fastest_ = anchor;
-  }
+  if (anchor.has_value()) anchors_.push_back(*anchor);
 }
 
 absl::Status Measuring::Measure(const Programs& programs) {
@@ -113,10 +111,21 @@ absl::Status Measuring::Measure(const Programs& programs) {
   asked_ += static_cast<int>(unknown.size());
   RETURN_IF_ERROR(RunBatch(unknown));
   once_.insert(once_.end(), unknown.begin(), unknown.end());
-  return RunBatch(TakeDoubtful());
+  return Repeat(TakeDoubtful());
+}
+
+absl::Status Measuring::Repeat(const Programs& doubtful) {
+  const auto before = static_cast<int64_t>(anchors_.size());
+  RETURN_IF_ERROR(RunBatch(doubtful));
+  const estimation::TimeBase speed =
+      estimation::FindFastest({anchors_.begin() + before, anchors_.end()});
+  if (speed.has_value()) repeated_ = speed;
+  return absl::OkStatus();
 }
 
 Measuring::Programs Measuring::TakeDoubtful() {
+  const estimation::TimeBase usual =
+      std::max(estimation::FindFastest(anchors_), repeated_);
   const auto is_doubtful = [&](const v1::Program* program) {
     const auto row = results_.find(program->key());
     if (row == results_.end() || row->second.outcome() != v1::MEASURED) {
@@ -124,7 +133,7 @@ Measuring::Programs Measuring::TakeDoubtful() {
     }
     const v1::Measurement& it = row->second.measurement();
     return (IsNoisy(row->second) && !store::IsDisturbed(it)) ||
-           estimation::IsOfSlowPeriod(fastest_, it);
+           estimation::IsOfSlowPeriod(usual, it);
   };
   const auto end =
       std::stable_partition(once_.begin(), once_.end(), is_doubtful);

@@ -5,11 +5,13 @@
 // Rows that arrive while others are recorded are the next commit.
 // Programs are measured once more if their rows come out noisy for no reason of
 // the machine (busy, throttled), or of a period that is slow beside others of
-// the same call (estimation/time_base.h). The summary that the store then makes
-// of both measurements counts. Threads: one; the measurer's callbacks come one
-// at a time. Errors: those of the store, at the first of which measuring stops,
-// and of the measurer. A program that fails is a row and a note, now and in
-// every later plan that meets the row.
+// the same call (estimation/time_base.h). Where the repeats come out as slow,
+// that is the machine's speed now, and others as slow are not repeated. The
+// summary that the store then makes of both measurements counts.
+// Threads: one; the measurer's callbacks come one at a time.
+// Errors: those of the store, at the first of which measuring stops, and of the
+// measurer. A program that fails is a row and a note, now and in every later
+// plan that meets the row.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 
@@ -122,6 +124,7 @@ class Measuring {
   absl::Status RunBatch(const Programs& programs);
   // Of those measured so far, each once.
   Programs TakeDoubtful();
+  absl::Status Repeat(const Programs& doubtful);
   // The plan's reading of a row of the store.
   v1::ProfileResult Read(v1::ProfileResult row) const;
   void Take(const v1::Program& program, const v1::ProfileResult& result);
@@ -141,8 +144,9 @@ class Measuring {
   const base::Links links_;  // of a solo plan, else empty
   store::Results results_;
   std::set<std::string> measured_now_;
-  Programs once_;                 // measured once so far
-  estimation::TimeBase fastest_;  // anchor of those of this plan
+  Programs once_;                  // measured once so far
+  std::vector<int64_t> anchors_;   // times, of this plan's measurements
+  estimation::TimeBase repeated_;  // the fastest anchor of the last repeats
   std::vector<std::string> notes_;
   int cached_ = 0;
   int asked_ = 0;  // programs handed to the measurer

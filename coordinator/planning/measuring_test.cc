@@ -291,6 +291,30 @@ TEST_F(MeasuringTest, ASlowPeriodIsMeasuredOnceMore) {
   EXPECT_EQ(measuring.profiled(), 2);
 }
 
+// The anchor says whether a repeat met a better moment.
+TEST_F(MeasuringTest, WhatRepeatsFindAsSlowIsTheMachinesSpeed) {
+  for (const char* name : {"c", "d", "e", "f"}) {
+    v1::Program& program = programs_.emplace_back();
+    program.set_key(store::MakeKey(name));
+    program.set_label(name);
+    program.set_hlo_module(name);
+  }
+  const std::set<std::string> fast = {"a", "b", "c", "d"};
+  ScriptedMeasurer measurer([&](const v1::Program& program, int) {
+    v1::ProfileResult row = Measured(1000, v1::GOOD);
+    v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
+    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_minimum_ns(fast.contains(program.label()) ? 15'200 : 15'900);
+    return row;
+  });
+  Measuring measuring = Make(measurer);
+  for (const v1::Program& program : programs_) {
+    ASSERT_TRUE(measuring.Measure({&program}).ok());
+  }
+  EXPECT_THAT(measurer.batches, ElementsAre(1, 1, 1, 1, 1, 1, 1));
+  EXPECT_EQ(measuring.remeasured(), 1) << "the first of the slow ones";
+}
+
 // What an earlier plan found in a slow period; one of its rows is of a better
 // moment.
 TEST_F(MeasuringTest, RowsOfTheStoresSlowPeriodsHeal) {

@@ -457,7 +457,8 @@ TEST_F(NoisyRowsTest, GoodMeasurementsThatLieFarApartAreNotGood) {
 }
 
 // A whole plan was made in a slow period, which its rows do not show by
-// themselves. One row of a better moment does.
+// themselves. A quarter of the rows, of a better moment, does. No plan uses
+// them: they are of programs that gain nothing there.
 class SlowPeriodTest : public NoisyRowsTest {
  protected:
   void SetUp() override {
@@ -466,17 +467,20 @@ class SlowPeriodTest : public NoisyRowsTest {
     machine_.alter = [&](const v1::RunnerRequest&, v1::ProfileResult& result) {
       SetPeriod(is_slow_, result);
     };
-    const auto plan = PlanHere();
-    EXPECT_EQ(plan.quality(), v1::GOOD) << "nothing tells";
     const std::set<const v1::Program*> used(used_.begin(), used_.end());
+    const size_t enough = step_.space.programs.size() / 4 + 1;
+    size_t better = 0;
     for (const v1::Program& program : step_.space.programs) {
-      if (used.contains(&program)) continue;
+      const bool is_slow = used.contains(&program) || better == enough;
       v1::ProfileResult row = step_.results.at(program.key());
-      SetPeriod(/*is_slow=*/false, row);
+      if (!is_slow) {
+        estimation::ScaleTimes(kLoss, *row.mutable_measurement());
+        ++better;
+      }
+      SetPeriod(is_slow, row);
       ASSERT_TRUE(here_.Record(row, {}).ok());
-      return;
     }
-    FAIL() << "the plan uses every program";
+    ASSERT_EQ(better, enough) << "the plan uses most programs";
   }
 
   static void SetPeriod(bool is_slow, v1::ProfileResult& result) {
@@ -511,9 +515,10 @@ TEST_F(SlowPeriodTest, ItsRowsHealWhereAPlanUsesThem) {
   EXPECT_THAT(plan.noise(), IsEmpty());
   EXPECT_GT(plan.programs().remeasured(), 0);
   EXPECT_LT(machine_.programs, plan.programs().distinct());
-  // Most anchors are slow still, and the time base is their median.
+  ASSERT_EQ(plan.anchors_size(), 1);
+  const auto base = static_cast<double>(plan.anchors(0).minimum_ns());
   EXPECT_NEAR(plan.predicted().step_seconds(),
-              quiet_.predicted().step_seconds() * kSlowAnchor / kAnchor,
+              quiet_.predicted().step_seconds() * base / kAnchor,
               0.01 * quiet_.predicted().step_seconds());
 }
 
