@@ -27,7 +27,7 @@ namespace meshwright::planning {
 namespace {
 
 // Part of every key: rises when programs are compiled or timed otherwise.
-constexpr int kProtocolVersion = 13;
+constexpr int kProtocolVersion = 14;
 // The version of rows from the time before device fingerprints.
 constexpr int kLastVersionOfUnknownMachines = 6;
 

@@ -9,6 +9,7 @@
 #include "worker/devices/machine.h"
 #include "worker/timing/launch.h"
 #include "worker/timing/quality.h"
+#include "worker/timing/sample_set.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -179,8 +180,11 @@ absl::Duration GroupTiming::FindLaunch(
   }
   if (context_.anchors == nullptr) return absl::ZeroDuration();
   const int count = static_cast<int>(programs_.size());
-  return timing::LimitLaunch(rounds.Summarize(count + Anchors::kLaunch).low,
-                             measurement);
+  const timing::Summary launches = rounds.Summarize(count + Anchors::kLaunch);
+  return timing::LimitLaunch(
+      timing::FindLowOfMeans(launches.kept,
+                             measurement.executions_per_sample()),
+      measurement);
 }
 
 void GroupTiming::AddAnchors(const timing::RoundRobin& rounds,

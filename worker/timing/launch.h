@@ -1,7 +1,9 @@
 // TakeOutLaunch: a row's times without what it costs to launch a program.
 //
 // Concept: a step is launched once, and a segment timed alone is, too. The sum
-// of a step's segments would count a launch for each of them.
+// of a step's segments would count a launch for each of them. A sample of
+// several executions has the mean of as many launches, whose low decile lies
+// above that of single ones (FindLowOfMeans in sample_set.h).
 // Threads: pure functions.
 #ifndef MESHWRIGHT_WORKER_TIMING_LAUNCH_H_
 #define MESHWRIGHT_WORKER_TIMING_LAUNCH_H_

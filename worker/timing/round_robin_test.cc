@@ -282,6 +282,28 @@ TEST(RoundRobinTest, AShortProgramMayBeExecutedFewTimesASample) {
   }
 }
 
+// A program of 50 us behind a launch of 50 or 150 us.
+TEST(RoundRobinTest, TheLaunchOfSeveralExecutionsIsTheirMean) {
+  RoundRobin rounds(Brief(), {1, 1});
+  rounds.ExecuteAtMost(0, 4);
+  rounds.Accompany(1);
+  rounds.ExecuteAtMost(1, 1);
+  std::vector<int> runs(2, 0);
+  while (const auto turn = rounds.Next()) {
+    const auto run = [&](int) {
+      const bool is_slow = !turn->warm_up && runs[turn->program]++ % 2 == 1;
+      const absl::Duration wall = absl::Microseconds(
+          (is_slow ? 150 : 50) + (turn->program == 0 ? 50 : 0));
+      return Sample{wall, wall};
+    };
+    ASSERT_TRUE(rounds.Execute(run).ok());
+  }
+  ASSERT_EQ(rounds.executions(0), 4);
+  const absl::Duration launch =
+      FindLowOfMeans(rounds.Summarize(1).kept, rounds.executions(0));
+  EXPECT_EQ(rounds.Summarize(0).low - launch, absl::Microseconds(50));
+}
+
 TEST(RoundRobinTest, TiesAreOfTheLowDecile) {
   RoundRobin rounds(Brief(), {1, 1});
   // Medians differ by 8 %; a third of the second's samples is as fast.

@@ -33,6 +33,21 @@ absl::Duration Quantile(const std::vector<absl::Duration>& sorted,
 
 }  // namespace
 
+absl::Duration FindLowOfMeans(const std::vector<absl::Duration>& samples,
+                              int count) {
+  if (samples.empty()) return absl::ZeroDuration();
+  const auto width =
+      std::clamp<size_t>(static_cast<size_t>(count), 1, samples.size());
+  std::vector<absl::Duration> means;
+  for (size_t first = 0; first + width <= samples.size(); ++first) {
+    absl::Duration sum;
+    for (size_t i = first; i < first + width; ++i) sum += samples[i];
+    means.push_back(sum / static_cast<double>(width));
+  }
+  std::sort(means.begin(), means.end());
+  return Quantile(means, kLow);
+}
+
 Summary SampleSet::Summarize(double slow_share) const {
   Summary summary;
   if (samples_.empty()) return summary;

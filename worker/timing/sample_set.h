@@ -33,6 +33,12 @@ struct Summary {
   int dropped = 0;
 };
 
+// The quantile kLow of the means of every `count` samples that follow each
+// other: of what a sample of so many executions is the mean of. The mean of all
+// where they are fewer; zero where there is none.
+absl::Duration FindLowOfMeans(const std::vector<absl::Duration>& samples,
+                              int count);
+
 class SampleSet {
  public:
   // In the order in which they were taken.

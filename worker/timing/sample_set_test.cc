@@ -55,6 +55,18 @@ TEST(SampleSetTest, TheLowTimeIsTheFirstDecile) {
   EXPECT_EQ(many.Summarize(0).low, absl::Milliseconds(102));
 }
 
+// One in two launches is slow; of a sample of four, two are.
+TEST(SampleSetTest, MeansOfSamplesAreSteadier) {
+  std::vector<absl::Duration> samples;
+  for (int i = 0; i < 12; ++i) {
+    samples.push_back(absl::Microseconds(i % 2 == 0 ? 50 : 150));
+  }
+  EXPECT_EQ(FindLowOfMeans(samples, 1), absl::Microseconds(50));
+  EXPECT_EQ(FindLowOfMeans(samples, 4), absl::Microseconds(100));
+  EXPECT_EQ(FindLowOfMeans(samples, 100), absl::Microseconds(100));
+  EXPECT_EQ(FindLowOfMeans({}, 4), absl::ZeroDuration());
+}
+
 TEST(SampleSetTest, MostlySlowStillFindsTheQuietSamples) {
   const Summary summary =
       MakeSamples({{10, 20}, {20, 20}, {20, 20}, {20, 20}, {10, 20}})
