@@ -38,15 +38,6 @@ TimeBase FindQuantile(std::vector<int64_t> times, double share) {
 
 }  // namespace
 
-TimeBase FindAnchorTime(const v1::Measurement& measurement) {
-  for (const v1::AnchorTime& anchor : measurement.anchors()) {
-    if (anchor.name() == kSpeedAnchor && store::GetTimeNs(anchor) > 0) {
-      return store::GetTimeNs(anchor);
-    }
-  }
-  return std::nullopt;
-}
-
 TimeBase FindFastest(std::vector<int64_t> times) {
   return FindQuantile(std::move(times), kFastest);
 }
@@ -65,14 +56,6 @@ bool IsOfSlowPeriod(const TimeBase& fastest,
 
 TimeBase FindTimeBase(const store::Results& rows) {
   return FindQuantile(ListAnchorTimes(rows), kMiddle);
-}
-
-double FindTimeBaseFactor(const TimeBase& base,
-                          const v1::Measurement& measurement) {
-  const auto own = FindAnchorTime(measurement);
-  if (!base.has_value() || !own.has_value()) return 1;
-  return std::clamp(static_cast<double>(*base) / static_cast<double>(*own),
-                    1 / kMaxTimeBaseFactor, kMaxTimeBaseFactor);
 }
 
 void ScaleTimes(double factor, v1::Measurement& it) {

@@ -15,17 +15,16 @@
 #include <optional>
 #include <vector>
 
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/profile.pb.h"
 
 namespace meshwright::estimation {
 
-// A batch that is further off than this was no batch of this machine at rest:
-// its rows are not scaled by more.
-inline constexpr double kMaxTimeBaseFactor = 1.5;
-
-// The anchor that says how fast the machine was.
-inline constexpr char kSpeedAnchor[] = "products";
+using store::FindAnchorTime;
+using store::FindTimeBaseFactor;
+using store::kMaxTimeBaseFactor;
+using store::kSpeedAnchor;
 
 // An anchor that took more than this share longer than the fastest quarter of
 // all ran in a slow period of the machine. Other programs lose more than it
@@ -38,9 +37,6 @@ using TimeBase = std::optional<int64_t>;
 
 TimeBase FindTimeBase(const store::Results& rows);
 
-// The time of a row's anchor.
-TimeBase FindAnchorTime(const v1::Measurement& measurement);
-
 // The lower quartile of the times: one lucky moment makes no other one slow.
 // Absent where there is none.
 TimeBase FindFastest(std::vector<int64_t> times);
@@ -51,11 +47,6 @@ TimeBase FindFastestAnchor(const store::Results& rows);
 // Whether a row's anchor ran in a slow period; not where either is absent.
 bool IsOfSlowPeriod(const TimeBase& fastest,
                     const v1::Measurement& measurement);
-
-// The factor that brings a row's times to the base; 1 where either has no
-// anchor.
-double FindTimeBaseFactor(const TimeBase& base,
-                          const v1::Measurement& measurement);
 
 // Every time of a row but the anchors' and the compiler's.
 void ScaleTimes(double factor, v1::Measurement& measurement);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/store/row_time.h"
 
@@ -29,17 +32,28 @@ std::vector<size_t> Counted(absl::Span<const KeptRow> kept) {
   return good.empty() ? all : good;
 }
 
-bool IsSuspect(absl::Span<const KeptRow> kept,
+// The median of the anchors.
+std::optional<int64_t> FindBase(absl::Span<const KeptRow> kept) {
+  std::vector<double> anchors;
+  for (const KeptRow& row : kept) {
+    const auto anchor = FindAnchorTime(row.result.measurement());
+    if (anchor.has_value()) anchors.push_back(static_cast<double>(*anchor));
+  }
+  if (anchors.empty()) return std::nullopt;
+  return std::llround(Median(std::move(anchors)));
+}
+
+bool IsSuspect(const std::vector<double>& times,
                const std::vector<size_t>& counted, size_t it) {
   std::vector<double> others;
   for (const size_t i : counted) {
-    if (i != it) others.push_back(static_cast<double>(Time(kept[i])));
+    if (i != it) others.push_back(times[i]);
   }
   if (others.size() < 2) return false;
   const double median = Median(others);
   for (double& other : others) other = std::abs(other - median);
   const double deviation = kDeviationOfMad * Median(others);
-  return std::abs(static_cast<double>(Time(kept[it])) - median) >
+  return std::abs(times[it] - median) >
          std::max(kSuspectShare * median, kSuspectDeviations * deviation);
 }
 
@@ -48,10 +62,16 @@ bool IsSuspect(absl::Span<const KeptRow> kept,
 Summary Summarize(absl::Span<const KeptRow> kept) {
   Summary summary;
   summary.is_suspect.resize(kept.size());
+  const std::optional<int64_t> base = FindBase(kept);
+  std::vector<double> times;  // on it
+  for (const KeptRow& row : kept) {
+    times.push_back(static_cast<double>(Time(row)) *
+                    FindTimeBaseFactor(base, row.result.measurement()));
+  }
   const std::vector<size_t> counted = Counted(kept);
   std::vector<size_t> best;
   for (const size_t i : counted) {
-    summary.is_suspect[i] = IsSuspect(kept, counted, i);
+    summary.is_suspect[i] = IsSuspect(times, counted, i);
     if (!summary.is_suspect[i]) best.push_back(i);
   }
   const bool all_suspect = best.empty();
@@ -67,11 +87,16 @@ Summary Summarize(absl::Span<const KeptRow> kept) {
   });
   const v1::Measurement& chosen = kept[summary.chosen].result.measurement();
   summary.quality = all_suspect ? v1::SUSPECT : chosen.quality();
-  const int64_t distance = Time(kept[best.back()]) - Time(kept[best.front()]);
+  const auto [low, high] = std::minmax_element(
+      best.begin(), best.end(),
+      [&](size_t a, size_t b) { return times[a] < times[b]; });
+  // As the times of the one chosen are.
+  const double distance =
+      (times[*high] - times[*low]) / FindTimeBaseFactor(base, chosen);
   // A longer one would make the summary a damaged row (check_row.h).
   summary.spread_ns =
       std::min(kMaximumExecutionNs,
-               std::max<int64_t>((distance + 1) / 2,
+               std::max<int64_t>(std::llround(distance / 2),
                                  std::llround(EstimateTimeErrorNs(chosen))));
   return summary;
 }

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/store/testing/rows.h"
 
@@ -116,6 +117,39 @@ TEST(SummaryTest, NoSpreadIsLongerThanARowMayHave) {
   it.set_mad_ns(kMaximumExecutionNs);
   it.add_samples_ns(1000);
   EXPECT_EQ(Summarize({row}).spread_ns, kMaximumExecutionNs);
+}
+
+KeptRow KeptBeside(int64_t minimum_ns, int64_t anchor_ns) {
+  KeptRow row = Kept(minimum_ns);
+  v1::AnchorTime& anchor = *row.result.mutable_measurement()->add_anchors();
+  anchor.set_name(kSpeedAnchor);
+  anchor.set_minimum_ns(anchor_ns);
+  return row;
+}
+
+// The machine was slower by as much as its anchor.
+TEST(SummaryTest, TimesAreComparedOnOneBase) {
+  const std::vector<bool> none(3, false);
+  const Summary minute =
+      Summarize({KeptBeside(10'000, 20'000), KeptBeside(10'100, 20'200),
+                 KeptBeside(12'000, 24'000)});
+  EXPECT_EQ(minute.is_suspect, none);
+  EXPECT_EQ(minute.chosen, 1);
+  EXPECT_EQ(minute.spread_ns, 0);
+  const Summary days =
+      Summarize({KeptBeside(10'000, 20'000), KeptBeside(12'000, 24'000),
+                 KeptBeside(14'000, 28'000)});
+  EXPECT_EQ(days.is_suspect, none);
+  EXPECT_EQ(days.spread_ns, 0);
+  // Of two the faster period; the spread is as its times are.
+  const Summary two =
+      Summarize({KeptBeside(10'000, 20'000), KeptBeside(12'600, 24'000)});
+  EXPECT_EQ(two.chosen, 0);
+  EXPECT_EQ(two.spread_ns, 250);
+  // An anchor that no machine has.
+  EXPECT_TRUE(Summarize({KeptBeside(40'000, 80'000), Kept(10'000),
+                         KeptBeside(10'000, 20'000)})
+                  .is_suspect[0]);
 }
 
 TEST(SummaryTest, OfEqualsTheNewestIsChosen) {
