@@ -1,6 +1,7 @@
 #include "coordinator/planning/measuring.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <set>
@@ -181,6 +182,7 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
   std::vector<std::string> keys;
   std::set<std::string> elsewhere;  // measured by another plan
   for (const auto& [key, program] : by_key) elsewhere.insert(key);
+  const auto began = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(dependencies_.measurer->MeasureTogether(
       batch,
       [&](absl::Span<const v1::ProfileResult> results) {
@@ -198,6 +200,9 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
         compiled_ = std::min(compiled_ + 1, asked_);
         Show("compile", compiled_);
       }));
+  const std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - began;
+  seconds_ += taken.count();
   for (const std::string& key : elsewhere) {
     keys.push_back(key);
     if (!results_.contains(key)) ++cached_;

@@ -108,6 +108,8 @@ class Measuring {
   // Measurements of rows that were there already.
   int remeasured() const { return remeasured_; }
   int failed() const { return failed_; }
+  // Wall time that the measurer took.
+  double seconds() const { return seconds_; }
   double compile_seconds() const {
     return static_cast<double>(compile_ns_) * 1e-9;
   }
@@ -154,6 +156,7 @@ class Measuring {
   int profiled_ = 0;
   int remeasured_ = 0;
   int failed_ = 0;
+  double seconds_ = 0;
   int64_t compile_ns_ = 0;
   double best_seconds_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -520,6 +521,23 @@ TEST_F(SlowPeriodTest, ItsRowsHealWhereAPlanUsesThem) {
   EXPECT_NEAR(plan.predicted().step_seconds(),
               quiet_.predicted().step_seconds() * base / kAnchor,
               0.01 * quiet_.predicted().step_seconds());
+}
+
+TEST_F(SlowPeriodTest, MeasuringAgainIsNoSearch) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kRow(5);
+  machine_.alter = [&](const v1::RunnerRequest&, v1::ProfileResult& result) {
+    SetPeriod(/*is_slow=*/false, result);
+    result.mutable_measurement()->set_compile_ns(1'000'000'000);
+    const auto end = Clock::now() + kRow;
+    while (Clock::now() < end) {
+    }
+  };
+  const v1::Plan plan = PlanHere();
+  ASSERT_GT(machine_.programs, 0);
+  EXPECT_NEAR(plan.seconds().compile(), machine_.programs, 1e-6);
+  EXPECT_GE(plan.seconds().profile(),
+            std::chrono::duration<double>(kRow).count() * machine_.programs);
 }
 
 // Each plan measures less: what has been measured often enough is left.

@@ -178,6 +178,12 @@ void TakeRows(const Measuring& measuring, MeasuredStep& step) {
   step.time_base = estimation::BringToOneTimeBase(step.results);
 }
 
+// What measuring took is no search.
+void AddTimeOf(const Measuring& measuring, v1::PlanSeconds& seconds) {
+  seconds.set_profile(seconds.profile() + measuring.seconds());
+  seconds.set_compile(seconds.compile() + measuring.compile_seconds());
+}
+
 absl::Status JudgeAgain(const v1::DeviceSpec& device,
                         const PlanDependencies& dependencies,
                         const jobs::ProgressFunction& progress,
@@ -205,8 +211,7 @@ absl::Status JudgeAgain(const v1::DeviceSpec& device,
                              measuring.measured_now().end());
     step.programs.set_profiled(step.programs.profiled() + measuring.profiled());
     step.failed_programs += measuring.failed();
-    step.seconds.set_compile(step.seconds.compile() +
-                             measuring.compile_seconds());
+    AddTimeOf(measuring, step.seconds);
     step.notes.insert(step.notes.end(), measuring.notes().begin(),
                       measuring.notes().end());
   }
@@ -276,6 +281,7 @@ absl::StatusOr<bool> RemeasureNoisyRows(const std::vector<Programs>& plans,
   RETURN_IF_ERROR(measuring.Remeasure(programs));
   step.programs.set_remeasured(step.programs.remeasured() +
                                measuring.profiled());
+  AddTimeOf(measuring, step.seconds);
   TakeRows(measuring, step);
   RETURN_IF_ERROR(JudgeAgain(device, dependencies, progress, step));
   return true;

@@ -46,8 +46,10 @@ class Cutter {
                                      progress_, *made.step));
     if (!is_changed) return made;
     made.programs.Clear();
+    made.seconds.Clear();
     for (const auto& mesh : made.step->meshes) {
       AddPrograms(mesh->step.programs, made.programs);
+      planning::AddSeconds(mesh->step.seconds, made.seconds);
     }
     const v1::PlanPrograms before = std::exchange(made.split_programs, {});
     ASSIGN_OR_RETURN(made.cuts, Choose(made));
