@@ -1,13 +1,13 @@
 // NoiseInterval: how sure a measured time is.
 //
-// Concept: a plan counts the median of a program's samples. Were it measured
-// again on equal hardware, old and new samples would be two equal batches, and
-// the difference of their medians has the standard error of one times the root
-// of two. So the noise, either way, is
+// Concept: a plan counts the low decile of a program's samples (older rows'
+// median). Were it measured again on equal hardware, old and new samples would
+// be two equal batches, and the difference of their times has the standard
+// error of one times the root of two. So the noise, either way, is
 //
-//     kNineOfTen x (standard error of the median)
+//     kNineOfTen x (standard error of the time)
 //
-// which holds the new median nine times of ten. Samples of one batch do not
+// which holds the new time nine times of ten. Samples of one batch do not
 // know how batches differ. So the noise is at least the spread of the key's
 // measurements, where it has several. It is at least kResolution of the time,
 // the resolution of the measuring protocol. A row of fewer than kEnoughSamples

@@ -24,7 +24,9 @@ int64_t GetTimeNs(const v1::AnchorTime& anchor) { return GetTime(anchor); }
 double EstimateTimeErrorNs(const v1::Measurement& measurement) {
   const int64_t samples = CountSamples(measurement);
   if (samples == 0) return 0;
-  return kMedianErrorOfMad * static_cast<double>(measurement.mad_ns()) /
+  const double error =
+      measurement.time_ns() > 0 ? kLowErrorOfMad : kMedianErrorOfMad;
+  return error * static_cast<double>(measurement.mad_ns()) /
          std::sqrt(static_cast<double>(samples));
 }
 
