@@ -31,7 +31,7 @@ struct Protocol {
   double dynamic_limit_ratio = 0;
   // The median is sure once its standard error is this share of it.
   double sure_within = 0.015;
-  // Programs whose medians are this near to each other are timed again.
+  // Programs whose times are this near to each other are timed again.
   double tie_within = 0.01;
   int tie_passes = 6;
   // A sample is of a slow period when its CPU time per wall time is below this
