@@ -40,7 +40,9 @@ namespace {
 constexpr int kMaxCalls = 32;
 // Of calls that take long. The other threads are for short ones at all times.
 constexpr int kMaxMeasurements = 12;
+constexpr int kMeasurementsOfOne = 4;  // with a token or certificate
 constexpr int kMaxComputations = 8;
+constexpr int kComputationsOfOne = 3;
 static_assert(kMaxMeasurements + kMaxComputations < kMaxCalls);
 
 // Watches ask so often whether their tokens still count, and so often the token
@@ -124,10 +126,12 @@ struct Coordinator::Server {
   service::CallSlots measurements{
       kMaxMeasurements,
       "calls that have programs measured and no more; ask again when one has "
-      "ended"};
+      "ended",
+      kMeasurementsOfOne};
   service::CallSlots computations{
       kMaxComputations,
-      "calls that compute answers and no more; ask again when one has ended"};
+      "calls that compute answers and no more; ask again when one has ended",
+      kComputationsOfOne};
   store::MemoryPlanStore own_plans;
   plans::PlanRunner runner;
   dashboard::PredictionLog predictions;

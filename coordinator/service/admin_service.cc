@@ -23,6 +23,11 @@ namespace meshwright::service {
 namespace {
 
 constexpr char kBackUpPath[] = "/meshwright.v1.Admin/BackUpStore";
+constexpr char kDescribePath[] = "/meshwright.v1.Admin/DescribeStore";
+constexpr char kListQuarantinePath[] = "/meshwright.v1.Admin/ListQuarantine";
+constexpr char kVerifyPath[] = "/meshwright.v1.Admin/VerifyStore";
+constexpr char kCollectPath[] = "/meshwright.v1.Admin/CollectGarbage";
+constexpr char kListQuotasPath[] = "/meshwright.v1.Admin/ListQuotas";
 constexpr char kCancelJobPath[] = "/meshwright.v1.Admin/CancelJob";
 constexpr char kRetryJobPath[] = "/meshwright.v1.Admin/RetryJob";
 constexpr char kDrainPath[] = "/meshwright.v1.Admin/DrainWorker";
@@ -93,14 +98,14 @@ class AdminService : public v1::Admin::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::DescribeStoreRequest* /*request*/,
       v1::StoreReport* report) override {
-    return Compute(context, report,
+    return Compute(context, kDescribePath, report,
                    [this] { return store::ReportStore(*context_.profiles); });
   }
   grpc::ServerUnaryReactor* ListQuarantine(
       grpc::CallbackServerContext* context,
       const v1::ListQuarantineRequest* /*request*/,
       v1::QuarantineReport* report) override {
-    return Compute(context, report, [this] {
+    return Compute(context, kListQuarantinePath, report, [this] {
       return store::ReportQuarantine(*context_.profiles);
     });
   }
@@ -108,7 +113,7 @@ class AdminService : public v1::Admin::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::VerifyStoreRequest* /*request*/,
       v1::VerifyReport* report) override {
-    return Compute(context, report, [this] {
+    return Compute(context, kVerifyPath, report, [this] {
       return store::ReportDamage(*context_.profiles, context_.runner->plans());
     });
   }
@@ -116,7 +121,7 @@ class AdminService : public v1::Admin::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::RetryQuarantinedRequest* request,
       v1::RetryQuarantinedResponse* response) override {
-    return Compute(context, response,
+    return Compute(context, kRetryPath, response,
                    [this, request, call = DescribeCall(*context, kRetryPath)]()
                        -> absl::StatusOr<v1::RetryQuarantinedResponse> {
                      const absl::Status status =
@@ -129,7 +134,7 @@ class AdminService : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* CollectGarbage(grpc::CallbackServerContext* context,
                                            const v1::GcLimits* request,
                                            v1::GcReport* report) override {
-    return Compute(context, report, [this, request] {
+    return Compute(context, kCollectPath, report, [this, request] {
       return store::CleanStore(*context_.profiles, context_.runner->plans(),
                                *request,
                                store::Nanoseconds(std::chrono::nanoseconds(
@@ -160,7 +165,7 @@ class AdminService : public v1::Admin::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ListQuotasRequest* /*request*/,
       v1::ListQuotasResponse* response) override {
-    return Compute(context, response, [this] {
+    return Compute(context, kListQuotasPath, response, [this] {
       return ReportQuotas(context_.guard->ListQuotas(),
                           context_.runner->plans(),
                           context_.runner->unclaimed());
@@ -178,9 +183,12 @@ class AdminService : public v1::Admin::CallbackService {
   // An answer that waits for the disk, and may read the whole store.
   template <typename Response, typename Work>
   grpc::ServerUnaryReactor* Compute(grpc::CallbackServerContext* context,
-                                    Response* response, Work work) const {
-    return AnswerUnary(context_.calls, context_.computations->Take(), context,
-                       response, std::move(work));
+                                    const char* path, Response* response,
+                                    Work work) const {
+    return AnswerUnary(
+        context_.calls,
+        TakeSlot(context_, DescribeCall(*context, path), context_.computations),
+        context, response, std::move(work));
   }
 
   template <typename Response, typename Work>

@@ -29,8 +29,8 @@ class CallSlots {
   using Slot = std::shared_ptr<const void>;
 
   // `refusal` goes on after "this coordinator holds 32 ". `share`: of a caller
-  // with a name, where one is given.
-  CallSlots(int maximum, const char* refusal, int share = 0)
+  // with a name.
+  CallSlots(int maximum, const char* refusal, int share)
       : maximum_(maximum), refusal_(refusal), share_(share) {}
 
   // A place, held as long as the slot lives. `caller`: whose share it is of;

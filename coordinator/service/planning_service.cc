@@ -101,7 +101,10 @@ class PlanningService : public v1::Planning::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::ReshardingRequest* request,
       v1::ReshardingAnswer* answer) override {
-    return StartResharding(context_, context, request, answer);
+    return StartResharding(
+        context_,
+        DescribeCall(*context, "/meshwright.v1.Planning/PlanResharding"),
+        context, request, answer);
   }
 
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
@@ -246,7 +249,9 @@ class ReshardingService : public v1::Resharding::CallbackService {
   grpc::ServerUnaryReactor* Plan(grpc::CallbackServerContext* context,
                                  const v1::ReshardingRequest* request,
                                  v1::ReshardingAnswer* answer) override {
-    return StartResharding(context_, context, request, answer);
+    return StartResharding(
+        context_, DescribeCall(*context, "/meshwright.v1.Resharding/Plan"),
+        context, request, answer);
   }
 
  private:
@@ -255,11 +260,17 @@ class ReshardingService : public v1::Resharding::CallbackService {
 
 }  // namespace
 
-absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,
-                                           const security::Call& call) {
+absl::StatusOr<CallSlots::Slot> TakeSlot(const ServiceContext& context,
+                                         const security::Call& call,
+                                         CallSlots* slots) {
   // A caller that is none is turned away elsewhere.
   const auto caller = context.guard->Identify(call);
-  return context.held->Take(caller.ok() ? caller->id : "");
+  return slots->Take(caller.ok() ? caller->id : "");
+}
+
+absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,
+                                           const security::Call& call) {
+  return TakeSlot(context, call, context.held);
 }
 
 absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(const ServiceContext& context,
@@ -270,7 +281,8 @@ absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(const ServiceContext& context,
   RETURN_IF_ERROR(
       plans::CheckLeads(context.leadership, "has programs measured"));
   ASSIGN_OR_RETURN(CallSlots::Slot stream, TakeStream(context, call));
-  ASSIGN_OR_RETURN(CallSlots::Slot run, context.measurements->Take());
+  ASSIGN_OR_RETURN(CallSlots::Slot run,
+                   TakeSlot(context, call, context.measurements));
   return CallSlots::Slot(
       std::make_shared<std::pair<CallSlots::Slot, CallSlots::Slot>>(
           std::move(stream), std::move(run)));

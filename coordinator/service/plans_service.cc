@@ -121,10 +121,10 @@ class PlansService : public v1::Plans::CallbackService {
   grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,
                                     const v1::ExplainPlanRequest* request,
                                     v1::PlanExplanation* answer) override {
+    const security::Call call = DescribeCall(*context, kExplainPath);
     return AnswerUnary(
-        calls_, context_.computations->Take(), context, answer,
-        [this, request, call = DescribeCall(*context, kExplainPath)]()
-            -> absl::StatusOr<v1::PlanExplanation> {
+        calls_, TakeSlot(context_, call, context_.computations), context,
+        answer, [this, request, call]() -> absl::StatusOr<v1::PlanExplanation> {
           if (!questions_.explain) return NotAnswered();
           ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, request->id()));
           return questions_.explain(plan);
@@ -134,10 +134,10 @@ class PlansService : public v1::Plans::CallbackService {
   grpc::ServerUnaryReactor* Diff(grpc::CallbackServerContext* context,
                                  const v1::DiffPlansRequest* request,
                                  v1::PlanDifference* answer) override {
+    const security::Call call = DescribeCall(*context, kDiffPath);
     return AnswerUnary(
-        calls_, context_.computations->Take(), context, answer,
-        [this, request, call = DescribeCall(*context, kDiffPath)]()
-            -> absl::StatusOr<v1::PlanDifference> {
+        calls_, TakeSlot(context_, call, context_.computations), context,
+        answer, [this, request, call]() -> absl::StatusOr<v1::PlanDifference> {
           if (!questions_.diff) return NotAnswered();
           ASSIGN_OR_RETURN(const v1::Plan a, FindDone(call, request->a()));
           ASSIGN_OR_RETURN(const v1::Plan b, FindDone(call, request->b()));
@@ -148,10 +148,10 @@ class PlansService : public v1::Plans::CallbackService {
   grpc::ServerUnaryReactor* WhatIf(grpc::CallbackServerContext* context,
                                    const v1::WhatIfRequest* request,
                                    v1::Plan* answer) override {
+    const security::Call call = DescribeCall(*context, kWhatIfPath);
     return AnswerUnary(
-        calls_, context_.computations->Take(), context, answer,
-        [this, request, call = DescribeCall(*context, kWhatIfPath)]()
-            -> absl::StatusOr<v1::Plan> {
+        calls_, TakeSlot(context_, call, context_.computations), context,
+        answer, [this, request, call]() -> absl::StatusOr<v1::Plan> {
           if (!questions_.what_if) return NotAnswered();
           ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, request->id()));
           return questions_.what_if(plan, request->change());
@@ -174,7 +174,7 @@ class PlansService : public v1::Plans::CallbackService {
           if (!questions_.export_plan) return NotAnswered();
           // Until they are made: who reads slowly holds no computation up.
           ASSIGN_OR_RETURN(const CallSlots::Slot slot,
-                           context_.computations->Take());
+                           TakeSlot(context_, call, context_.computations));
           ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, id));
           ASSIGN_OR_RETURN(auto files, questions_.export_plan(plan));
           return plans::OutgoingFiles::Make(std::move(files));

@@ -29,6 +29,7 @@ namespace {
 
 constexpr int kMaxKeys = 1000;  // of a look-up
 constexpr char kLookUpPath[] = "/meshwright.v1.Profiles/LookUp";
+constexpr char kCoveragePath[] = "/meshwright.v1.Profiles/Coverage";
 constexpr char kExportPath[] = "/meshwright.v1.Profiles/Export";
 constexpr char kImportPath[] = "/meshwright.v1.Profiles/Import";
 constexpr char kRemeasurePath[] = "/meshwright.v1.Profiles/Remeasure";
@@ -170,9 +171,12 @@ class ProfilesService : public v1::Profiles::CallbackService {
   grpc::ServerUnaryReactor* Coverage(grpc::CallbackServerContext* context,
                                      const v1::CoverageRequest* request,
                                      v1::CoverageReport* report) override {
-    return AnswerUnary(
-        context_.calls, context_.computations->Take(), context, report,
-        [this, request] { return context_.runner->Cover(*request); });
+    return AnswerUnary(context_.calls,
+                       TakeSlot(context_, DescribeCall(*context, kCoveragePath),
+                                context_.computations),
+                       context, report, [this, request] {
+                         return context_.runner->Cover(*request);
+                       });
   }
 
   grpc::ServerWriteReactor<v1::ExportChunk>* Export(

@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request.h"
+#include "coordinator/service/services.h"
 
 namespace meshwright::service {
 namespace {
@@ -100,6 +101,7 @@ absl::StatusOr<reshard::Options> ReadReshardingOptions(
 }
 
 grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
+                                          const security::Call& call,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,
                                           v1::ReshardingAnswer* answer) {
@@ -110,7 +112,8 @@ grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
         "the coordinator drains and takes no reshardings");
   }
   absl::StatusOr<CallSlots::Slot> slot =
-      options.ok() ? service.computations->Take() : options.status();
+      options.ok() ? TakeSlot(service, call, service.computations)
+                   : options.status();
   if (!slot.ok()) {
     reactor->Finish(base::ToRpc(slot.status()));
     return reactor.get();

@@ -29,8 +29,9 @@ absl::StatusOr<reshard::Options> ReadReshardingOptions(
     std::optional<std::chrono::duration<double>> left);
 
 // kUnavailable while the coordinator drains; errors also: those of
-// ReadReshardingOptions and CallSlots::Take.
+// ReadReshardingOptions and TakeSlot.
 grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
+                                          const security::Call& call,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,
                                           v1::ReshardingAnswer* answer);

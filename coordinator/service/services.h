@@ -30,12 +30,17 @@ class Service;
 
 namespace meshwright::service {
 
-// For a call that stays open. Errors: those of CallSlots::Take.
+// One of `slots`, of the caller's share. Errors: those of CallSlots::Take.
+absl::StatusOr<CallSlots::Slot> TakeSlot(const ServiceContext& context,
+                                         const security::Call& call,
+                                         CallSlots* slots);
+
+// For a call that stays open. Errors: those of TakeSlot.
 absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,
                                            const security::Call& call);
 
 // For a call that has programs measured. Errors: kUnavailable while the
-// coordinator drains, those of CallSlots::Take and Leadership::CheckLeads.
+// coordinator drains, those of TakeSlot and Leadership::CheckLeads.
 absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(const ServiceContext& context,
                                                   const security::Call& call);
 

@@ -30,6 +30,7 @@
 #include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/http/testing/ask_http.h"
+#include "coordinator/security/token_file.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
@@ -57,6 +58,12 @@ int64_t ReadOwnBytes(const std::string& name) {
 
 class LimitsTest : public testing::Test {
  protected:
+  ~LimitsTest() override {
+    if (token_file_.empty()) return;
+    unlink(token_file_.c_str());
+    unlink((token_file_ + ".lock").c_str());
+  }
+
   void Start(const service::ServerLimits& limits = {}) {
     Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
@@ -65,6 +72,7 @@ class LimitsTest : public testing::Test {
     dependencies.plans = &plans_;
     dependencies.questions = questions_;
     dependencies.limits = limits;
+    dependencies.security.token_file = token_file_;
     // Waits for devices that nobody has, but for one of this name.
     dependencies.plan = [](const v1::PlanRequest& request,
                            jobs::Measurer* measurer,
@@ -80,6 +88,32 @@ class LimitsTest : public testing::Test {
     coordinator_ = std::make_unique<Coordinator>(std::move(dependencies));
     ASSERT_TRUE(coordinator_->Start().ok());
     channel_ = *base::OpenChannel(coordinator_->address(), {});
+  }
+
+  // Of a new token that may do everything; call before Start.
+  std::string AddToken() {
+    token_file_ = testing::TempDir() + "/limits_test.toml";
+    security::NewToken made = *security::MakeToken();
+    made.token.roles = {security::Role::kAdmin};
+    made.token.created = clock_.Now();
+    made.token.expires = clock_.Now() + absl::Hours(1);
+    const auto add = [&](std::vector<security::Token>& tokens) {
+      tokens.push_back(made.token);
+      return absl::OkStatus();
+    };
+    EXPECT_TRUE(security::ChangeTokenFile(token_file_, add).ok());
+    return made.text;
+  }
+  // Its id is plan-1.
+  void AddDonePlan() {
+    const store::Epoch epoch = *plans_.BeginEpoch("a coordinator before");
+    v1::PlanRecord record;
+    record.set_namespace_("shared");
+    ASSERT_TRUE(plans_.Add(record).ok());
+    v1::PlanUpdate done;
+    done.set_state(v1::DONE);
+    done.mutable_plan();
+    ASSERT_TRUE(plans_.Append(epoch, store::PlanId{1}, done).ok());
   }
 
   // The bytes that a call of `path` with these bytes is answered with.
@@ -129,6 +163,7 @@ class LimitsTest : public testing::Test {
   store::FakeProfileStore profiles_;
   store::MemoryPlanStore plans_;
   plans::PlanQuestions questions_;
+  std::string token_file_;
   std::unique_ptr<Coordinator> coordinator_;
   std::shared_ptr<grpc::Channel> channel_;
 };
@@ -418,14 +453,7 @@ TEST_F(LimitsTest, MoreHeldStreamsThanTheMaximumAreRefused) {
 
 TEST_F(LimitsTest, AClientThatDoesNotReadHoldsNoProgressInMemory) {
   constexpr int kEvents = 100000;
-  const store::Epoch epoch = *plans_.BeginEpoch("a coordinator before");
-  v1::PlanRecord record;
-  record.set_namespace_("shared");
-  ASSERT_TRUE(plans_.Add(record).ok());
-  v1::PlanUpdate done;
-  done.set_state(v1::DONE);
-  done.mutable_plan();
-  ASSERT_TRUE(plans_.Append(epoch, store::PlanId{1}, done).ok());
+  AddDonePlan();
   std::promise<void> validated;
   questions_.validate = [&](const v1::PlanRecord&,
                             const v1::ValidatePlanRequest&,
@@ -588,6 +616,67 @@ TEST_F(LimitsTest, CallsThatTakeLongLeaveThreadsForTheOthers) {
     status = with_deadline(validate);
   } while (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(status.ok()) << status.error_message();
+}
+
+TEST_F(LimitsTest, ACallerHasAShareOfTheCallsThatTakeLong) {
+  AddDonePlan();
+  const std::string busy = AddToken();
+  const std::string other = AddToken();
+  HeldCalls validations, explanations;
+  questions_.validate = [&](const auto&, const auto&, auto*, const auto&) {
+    validations.Hold();
+    return absl::OkStatus();
+  };
+  questions_.explain = [&](const auto&) {
+    explanations.Hold();
+    return v1::PlanExplanation();
+  };
+  Start();
+  const auto call = [&](const std::string& token, const auto& ask) {
+    const auto plans = v1::Plans::NewStub(
+        *base::OpenChannel(coordinator_->address(), {.token = token}));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::seconds(20));
+    return ask(*plans, &context);
+  };
+  const auto validate = [](v1::Plans::Stub& plans,
+                           grpc::ClientContext* context) {
+    v1::ValidatePlanRequest request;
+    request.set_id("plan-1");
+    return plans.Validate(context, request)->Finish();
+  };
+  const auto explain = [](v1::Plans::Stub& plans,
+                          grpc::ClientContext* context) {
+    v1::ExplainPlanRequest request;
+    request.set_id("plan-1");
+    v1::PlanExplanation answer;
+    return plans.Explain(context, request, &answer);
+  };
+  std::vector<std::jthread> threads;
+  const auto hold = [&](const std::string& token, const auto& ask) {
+    threads.emplace_back([&call, &token, &ask] {
+      const grpc::Status status = call(token, ask);
+      EXPECT_TRUE(status.ok()) << status.error_message();
+    });
+  };
+  const auto expect_share = [&](const auto& ask, HeldCalls& held, int share,
+                                const std::string& why) {
+    for (int i = 0; i < share; ++i) hold(busy, ask);
+    held.AwaitCount(share);
+    const grpc::Status refused = call(busy, ask);
+    EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_THAT(refused.error_message(), HasSubstr(why));
+    if (HasFailure()) return;
+    hold(other, ask);
+    held.AwaitCount(share + 1);
+  };
+  expect_share(validate, validations, 4, "holds 4 calls that have");
+  if (!HasFailure()) {
+    expect_share(explain, explanations, 3, "holds 3 calls that compute");
+  }
+  validations.Release();
+  explanations.Release();
 }
 
 // A database that hangs, as the plans' turn meets it.
