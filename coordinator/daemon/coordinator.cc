@@ -95,6 +95,11 @@ struct Coordinator::Server {
              "streams open and no more; ask again when one has ended, or get "
              "the plan now and then",
              dependencies.limits.streams_of_one),
+        answers(
+            dependencies.limits.answer_bytes,
+            "bytes of answers that wait for their clients and no more; read "
+            "those, or ask again later",
+            dependencies.limits.answer_bytes_of_one),
         runner({.clock = dependencies.clock,
                 .steady = &steady,
                 .plans = dependencies.plans != nullptr ? dependencies.plans
@@ -123,6 +128,7 @@ struct Coordinator::Server {
   jobs::JobQueue queue;
   resharding::AnswerCache reshardings;
   service::CallSlots held;
+  service::CallSlots answers;
   service::CallSlots measurements{
       kMaxMeasurements,
       "calls that have programs measured and no more; ask again when one has "
@@ -247,6 +253,7 @@ absl::Status Coordinator::Start() {
       .held = &server_->held,
       .measurements = &server_->measurements,
       .computations = &server_->computations,
+      .answers = &server_->answers,
       .profiles = given.profiles,
       .clock = given.clock,
       .name = server_->audit != nullptr ? name : ""};

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "coordinator/audit/audited_change.h"
 #include "coordinator/service/file_call.h"
@@ -28,6 +27,7 @@ constexpr char kListQuarantinePath[] = "/meshwright.v1.Admin/ListQuarantine";
 constexpr char kVerifyPath[] = "/meshwright.v1.Admin/VerifyStore";
 constexpr char kCollectPath[] = "/meshwright.v1.Admin/CollectGarbage";
 constexpr char kListQuotasPath[] = "/meshwright.v1.Admin/ListQuotas";
+constexpr char kGetJobPath[] = "/meshwright.v1.Admin/GetJob";
 constexpr char kCancelJobPath[] = "/meshwright.v1.Admin/CancelJob";
 constexpr char kRetryJobPath[] = "/meshwright.v1.Admin/RetryJob";
 constexpr char kDrainPath[] = "/meshwright.v1.Admin/DrainWorker";
@@ -66,32 +66,38 @@ class AdminService : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
                                    const v1::JobRequest* request,
                                    v1::JobDetails* details) override {
-    return Answer(context, details, [&]() -> absl::StatusOr<v1::JobDetails> {
-      ASSIGN_OR_RETURN(const jobs::JobId id, jobs::ParseJobId(request->job()));
-      return context_.queue->GetJob(id);
-    });
+    return Answer(context, kGetJobPath, details,
+                  [&]() -> absl::StatusOr<v1::JobDetails> {
+                    ASSIGN_OR_RETURN(const jobs::JobId id,
+                                     jobs::ParseJobId(request->job()));
+                    return context_.queue->GetJob(id);
+                  });
   }
   grpc::ServerUnaryReactor* CancelJob(grpc::CallbackServerContext* context,
                                       const v1::JobRequest* request,
                                       v1::JobSummary* job) override {
-    return Answer(context, job, [&]() -> absl::StatusOr<v1::JobSummary> {
-      ASSIGN_OR_RETURN(const jobs::JobId id, jobs::ParseJobId(request->job()));
-      auto ended = context_.queue->EndJob(id, request->reason());
-      Record(DescribeCall(*context, kCancelJobPath), ended.status(),
-             request->job());
-      return ended;
-    });
+    return Answer(context, kCancelJobPath, job,
+                  [&]() -> absl::StatusOr<v1::JobSummary> {
+                    ASSIGN_OR_RETURN(const jobs::JobId id,
+                                     jobs::ParseJobId(request->job()));
+                    auto ended = context_.queue->EndJob(id, request->reason());
+                    Record(DescribeCall(*context, kCancelJobPath),
+                           ended.status(), request->job());
+                    return ended;
+                  });
   }
   grpc::ServerUnaryReactor* RetryJob(grpc::CallbackServerContext* context,
                                      const v1::JobRequest* request,
                                      v1::JobSummary* job) override {
-    return Answer(context, job, [&]() -> absl::StatusOr<v1::JobSummary> {
-      ASSIGN_OR_RETURN(const jobs::JobId id, jobs::ParseJobId(request->job()));
-      auto tried = context_.queue->RetryJob(id);
-      Record(DescribeCall(*context, kRetryJobPath), tried.status(),
-             request->job());
-      return tried;
-    });
+    return Answer(context, kRetryJobPath, job,
+                  [&]() -> absl::StatusOr<v1::JobSummary> {
+                    ASSIGN_OR_RETURN(const jobs::JobId id,
+                                     jobs::ParseJobId(request->job()));
+                    auto tried = context_.queue->RetryJob(id);
+                    Record(DescribeCall(*context, kRetryJobPath),
+                           tried.status(), request->job());
+                    return tried;
+                  });
   }
 
   grpc::ServerUnaryReactor* DescribeStore(
@@ -185,24 +191,20 @@ class AdminService : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* Compute(grpc::CallbackServerContext* context,
                                     const char* path, Response* response,
                                     Work work) const {
-    return AnswerUnary(
-        context_.calls,
-        TakeSlot(context_, DescribeCall(*context, path), context_.computations),
-        context, response, std::move(work));
+    return ComputeUnary(context_, DescribeCall(*context, path), context,
+                        response, std::move(work));
   }
 
   template <typename Response, typename Work>
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
-                                   Response* response, const Work& work) const {
-    absl::Status status = plans::CheckHoldsWorkers(context_.leadership);
-    if (status.ok()) {
-      absl::StatusOr<Response> made = work();
-      status = made.status();
-      if (made.ok()) *response = *std::move(made);
-    }
-    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    reactor->Finish(base::ToRpc(status));
-    return reactor;
+                                   const char* path, Response* response,
+                                   const Work& work) const {
+    return AnswerAtOnce(
+        context_, DescribeCall(*context, path), context, response,
+        [&]() -> absl::StatusOr<Response> {
+          RETURN_IF_ERROR(plans::CheckHoldsWorkers(context_.leadership));
+          return work();
+        });
   }
 
   grpc::ServerUnaryReactor* Order(grpc::CallbackServerContext* context,
@@ -214,10 +216,10 @@ class AdminService : public v1::Admin::CallbackService {
     order.set_worker(request.worker());
     order.set_kind(kind);
     order.set_reason(request.reason());
+    const security::Call call = DescribeCall(*context, path);
     return AnswerUnary(
-        context_.calls, context, worker,
-        [this, order, call = DescribeCall(*context, path)]()
-            -> absl::StatusOr<v1::WorkerSummary> {
+        context_, call, context, worker,
+        [this, order, call]() -> absl::StatusOr<v1::WorkerSummary> {
           RETURN_IF_ERROR(plans::CheckHoldsWorkers(context_.leadership));
           const auto caller = context_.guard->Identify(call);
           audit::AuditedChange deed(*context_.guard, context_.name, call,

@@ -1,4 +1,5 @@
-// CallSlots: how many calls of a kind a coordinator has at once.
+// CallSlots: how many calls of a kind, or bytes of them, a coordinator has at
+// once.
 //
 // Concept: a watched plan may take days, and each of its watchers holds a
 // connection and its buffers. A validation holds a thread for as long as its
@@ -33,29 +34,35 @@ class CallSlots {
   CallSlots(int maximum, const char* refusal, int share)
       : maximum_(maximum), refusal_(refusal), share_(share) {}
 
-  // A place, held as long as the slot lives. `caller`: whose share it is of;
-  // empty: of nobody's. kResourceExhausted where all are taken.
-  absl::StatusOr<Slot> Take(const std::string& caller = "") {
+  // Places, held as long as the slot lives. `caller`: whose share they are of;
+  // empty: of nobody's. kResourceExhausted where not as many are left.
+  absl::StatusOr<Slot> Take(const std::string& caller = "", int places = 1) {
     base::MutexLock lock(&taken_->mutex);
-    if (taken_->all >= maximum_) return Refuse("this coordinator", maximum_);
-    if (!caller.empty()) {
-      int& own = taken_->of[caller];
-      if (own >= share_) return Refuse(caller, share_);
-      ++own;
+    if (places > maximum_ - taken_->all) {
+      return Refuse("this coordinator", maximum_);
     }
-    ++taken_->all;
-    return Slot(taken_.get(), [taken = taken_, caller](const void*) {
-      taken->GiveBack(caller);
+    if (!caller.empty()) {
+      const auto own = taken_->of.find(caller);
+      const int held = own == taken_->of.end() ? 0 : own->second;
+      if (places > share_ - held) return Refuse(caller, share_);
+      taken_->of[caller] = held + places;
+    }
+    taken_->all += places;
+    return Slot(taken_.get(), [taken = taken_, caller, places](const void*) {
+      taken->GiveBack(caller, places);
     });
   }
 
  private:
   struct Taken {
-    void GiveBack(const std::string& caller) ABSL_LOCKS_EXCLUDED(mutex) {
+    void GiveBack(const std::string& caller, int places)
+        ABSL_LOCKS_EXCLUDED(mutex) {
       base::MutexLock lock(&mutex);
-      --all;
+      all -= places;
       const auto own = of.find(caller);
-      if (own != of.end() && --own->second == 0) of.erase(own);
+      if (own == of.end()) return;
+      own->second -= places;
+      if (own->second == 0) of.erase(own);
     }
 
     base::Mutex mutex;

@@ -45,6 +45,20 @@ TEST(CallSlotsTest, NobodysCallsAreBoundedTogetherAlone) {
   EXPECT_FALSE(slots.Take().ok());
 }
 
+TEST(CallSlotsTest, ASlotIsOfSeveralPlaces) {
+  CallSlots slots(10, "bytes", 6);
+  auto first = slots.Take("token:a", 4);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(slots.Take("token:a", 3).status().message(),
+            "token:a holds 6 bytes");
+  EXPECT_EQ(slots.Take("", 7).status().message(),
+            "this coordinator holds 10 bytes");
+  EXPECT_TRUE(slots.Take("token:b", 6).ok());
+  first->reset();
+  EXPECT_TRUE(slots.Take("token:a", 6).ok());
+  EXPECT_TRUE(slots.Take("", 10).ok());
+}
+
 TEST(CallSlotsTest, ASlotOutlivesTheSlots) {
   auto slots = std::make_unique<CallSlots>(1, "streams", 1);
   const auto held = slots->Take("token:a");

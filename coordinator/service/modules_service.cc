@@ -217,8 +217,8 @@ class ModulesService : public v1::Modules::CallbackService {
                                 const v1::HasModuleRequest* request,
                                 v1::HasModuleResponse* response) override {
     return AnswerUnary(
-        context_.calls, context, response,
-        [this, request]() -> absl::StatusOr<v1::HasModuleResponse> {
+        context_, DescribeCall(*context, "/meshwright.v1.Modules/Has"), context,
+        response, [this, request]() -> absl::StatusOr<v1::HasModuleResponse> {
           v1::HasModuleResponse response;
           ASSIGN_OR_RETURN(
               const std::optional<int64_t> bytes,

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/log/log_context.h"
-#include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
 #include "coordinator/audit/audited_change.h"
 #include "coordinator/jobs/device_record.h"
@@ -198,32 +197,36 @@ class PlanningService : public v1::Planning::CallbackService {
 };
 
 grpc::ServerUnaryReactor* PlanningService::ListJobs(
-    grpc::CallbackServerContext* context, const v1::ListJobsRequest* request,
-    v1::ListJobsResponse* response) {
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  const absl::StatusOr<security::Caller> caller = context_.guard->Identify(
-      DescribeCall(*context, "/meshwright.v1.Planning/ListJobs"));
-  absl::Status status = caller.status();
-  status.Update(plans::CheckHoldsWorkers(context_.leadership));
-  if (status.ok()) {
-    for (v1::JobSummary& job : context_.queue->Jobs()) {
-      *response->add_jobs() = ShowTo(*caller, std::move(job));
-    }
-  }
-  reactor->Finish(base::ToRpc(status));
-  return reactor;
+    grpc::CallbackServerContext* context,
+    const v1::ListJobsRequest* /*request*/, v1::ListJobsResponse* response) {
+  const security::Call call =
+      DescribeCall(*context, "/meshwright.v1.Planning/ListJobs");
+  return AnswerAtOnce(
+      context_, call, context, response,
+      [&]() -> absl::StatusOr<v1::ListJobsResponse> {
+        ASSIGN_OR_RETURN(const security::Caller caller,
+                         context_.guard->Identify(call));
+        RETURN_IF_ERROR(plans::CheckHoldsWorkers(context_.leadership));
+        v1::ListJobsResponse listed;
+        for (v1::JobSummary& job : context_.queue->Jobs()) {
+          *listed.add_jobs() = ShowTo(caller, std::move(job));
+        }
+        return listed;
+      });
 }
 
 grpc::ServerUnaryReactor* PlanningService::ListWorkers(
     grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
     v1::ListWorkersResponse* response) {
+  const security::Call call =
+      DescribeCall(*context, "/meshwright.v1.Planning/ListWorkers");
   if (context_.leadership != nullptr && !context_.leadership->Leads()) {
     const std::string leader = context_.leadership->leader();
     if (!leader.empty()) {
       context->AddTrailingMetadata(plans::kLeaderMetadata, leader);
     }
     return AnswerUnary(
-        context_.calls, context, response,
+        context_, call, context, response,
         [this, leader]() -> absl::StatusOr<v1::ListWorkersResponse> {
           ASSIGN_OR_RETURN(const std::vector<v1::WorkerSummary> workers,
                            plans::ReadWorkers(context_.runner->plans(),
@@ -233,12 +236,13 @@ grpc::ServerUnaryReactor* PlanningService::ListWorkers(
           return listed;
         });
   }
-  for (v1::WorkerSummary& worker : context_.runner->ListWorkers()) {
-    *response->add_workers() = std::move(worker);
-  }
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
+  return AnswerAtOnce(context_, call, context, response, [&] {
+    v1::ListWorkersResponse listed;
+    for (v1::WorkerSummary& worker : context_.runner->ListWorkers()) {
+      *listed.add_workers() = std::move(worker);
+    }
+    return listed;
+  });
 }
 
 class ReshardingService : public v1::Resharding::CallbackService {
@@ -262,10 +266,10 @@ class ReshardingService : public v1::Resharding::CallbackService {
 
 absl::StatusOr<CallSlots::Slot> TakeSlot(const ServiceContext& context,
                                          const security::Call& call,
-                                         CallSlots* slots) {
+                                         CallSlots* slots, int places) {
   // A caller that is none is turned away elsewhere.
   const auto caller = context.guard->Identify(call);
-  return slots->Take(caller.ok() ? caller->id : "");
+  return slots->Take(caller.ok() ? caller->id : "", places);
 }
 
 absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,

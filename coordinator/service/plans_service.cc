@@ -44,11 +44,11 @@ class PlansService : public v1::Plans::CallbackService {
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
                                    const v1::SubmitPlanRequest* request,
                                    v1::PlanRecord* record) override {
+    const security::Call call = DescribeCall(*context, kSubmitPath);
     return AnswerUnary(
-        calls_, context, record,
-        [this, request, call = DescribeCall(*context, kSubmitPath),
-         trace =
-             FindTraceparent(*context)]() -> absl::StatusOr<v1::PlanRecord> {
+        context_, call, context, record,
+        [this, request, call, trace = FindTraceparent(*context)]()
+            -> absl::StatusOr<v1::PlanRecord> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            guard_->Identify(call));
           RETURN_IF_ERROR(
@@ -67,20 +67,19 @@ class PlansService : public v1::Plans::CallbackService {
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context,
                                 const v1::GetPlanRequest* request,
                                 v1::PlanRecord* record) override {
+    const security::Call call = DescribeCall(*context, kGetPath);
     return AnswerUnary(
-        calls_, context, record,
-        [this, request, call = DescribeCall(*context, kGetPath)]() {
-          return FindPlan(call, request->id());
-        });
+        context_, call, context, record,
+        [this, request, call]() { return FindPlan(call, request->id()); });
   }
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
                                  const v1::ListPlansRequest* request,
                                  v1::ListPlansResponse* response) override {
+    const security::Call call = DescribeCall(*context, kListPath);
     return AnswerUnary(
-        calls_, context, response,
-        [this, request, call = DescribeCall(*context, kListPath)]()
-            -> absl::StatusOr<v1::ListPlansResponse> {
+        context_, call, context, response,
+        [this, request, call]() -> absl::StatusOr<v1::ListPlansResponse> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            guard_->Identify(call));
           return ListPlans(runner_->plans(), caller, *request);
@@ -90,10 +89,10 @@ class PlansService : public v1::Plans::CallbackService {
   grpc::ServerUnaryReactor* Cancel(grpc::CallbackServerContext* context,
                                    const v1::CancelPlanRequest* request,
                                    v1::PlanRecord* record) override {
+    const security::Call call = DescribeCall(*context, kCancelPath);
     return AnswerUnary(
-        calls_, context, record,
-        [this, request, call = DescribeCall(*context, kCancelPath)]()
-            -> absl::StatusOr<v1::PlanRecord> {
+        context_, call, context, record,
+        [this, request, call]() -> absl::StatusOr<v1::PlanRecord> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            guard_->Identify(call));
           ASSIGN_OR_RETURN(const v1::PlanRecord plan,
@@ -122,9 +121,9 @@ class PlansService : public v1::Plans::CallbackService {
                                     const v1::ExplainPlanRequest* request,
                                     v1::PlanExplanation* answer) override {
     const security::Call call = DescribeCall(*context, kExplainPath);
-    return AnswerUnary(
-        calls_, TakeSlot(context_, call, context_.computations), context,
-        answer, [this, request, call]() -> absl::StatusOr<v1::PlanExplanation> {
+    return ComputeUnary(
+        context_, call, context, answer,
+        [this, request, call]() -> absl::StatusOr<v1::PlanExplanation> {
           if (!questions_.explain) return NotAnswered();
           ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, request->id()));
           return questions_.explain(plan);
@@ -135,9 +134,9 @@ class PlansService : public v1::Plans::CallbackService {
                                  const v1::DiffPlansRequest* request,
                                  v1::PlanDifference* answer) override {
     const security::Call call = DescribeCall(*context, kDiffPath);
-    return AnswerUnary(
-        calls_, TakeSlot(context_, call, context_.computations), context,
-        answer, [this, request, call]() -> absl::StatusOr<v1::PlanDifference> {
+    return ComputeUnary(
+        context_, call, context, answer,
+        [this, request, call]() -> absl::StatusOr<v1::PlanDifference> {
           if (!questions_.diff) return NotAnswered();
           ASSIGN_OR_RETURN(const v1::Plan a, FindDone(call, request->a()));
           ASSIGN_OR_RETURN(const v1::Plan b, FindDone(call, request->b()));
@@ -149,13 +148,13 @@ class PlansService : public v1::Plans::CallbackService {
                                    const v1::WhatIfRequest* request,
                                    v1::Plan* answer) override {
     const security::Call call = DescribeCall(*context, kWhatIfPath);
-    return AnswerUnary(
-        calls_, TakeSlot(context_, call, context_.computations), context,
-        answer, [this, request, call]() -> absl::StatusOr<v1::Plan> {
-          if (!questions_.what_if) return NotAnswered();
-          ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, request->id()));
-          return questions_.what_if(plan, request->change());
-        });
+    return ComputeUnary(context_, call, context, answer,
+                        [this, request, call]() -> absl::StatusOr<v1::Plan> {
+                          if (!questions_.what_if) return NotAnswered();
+                          ASSIGN_OR_RETURN(const v1::Plan plan,
+                                           FindDone(call, request->id()));
+                          return questions_.what_if(plan, request->change());
+                        });
   }
 
   grpc::ServerWriteReactor<v1::ExportPlanChunk>* Export(

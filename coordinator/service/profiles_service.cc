@@ -161,22 +161,18 @@ class ProfilesService : public v1::Profiles::CallbackService {
   grpc::ServerUnaryReactor* LookUp(grpc::CallbackServerContext* context,
                                    const v1::LookUpRequest* request,
                                    v1::LookUpResponse* response) override {
+    const security::Call call = DescribeCall(*context, kLookUpPath);
     return AnswerUnary(
-        context_.calls, context, response,
-        [this, request, call = DescribeCall(*context, kLookUpPath)] {
-          return LookUpRows(call, *request);
-        });
+        context_, call, context, response,
+        [this, request, call] { return LookUpRows(call, *request); });
   }
 
   grpc::ServerUnaryReactor* Coverage(grpc::CallbackServerContext* context,
                                      const v1::CoverageRequest* request,
                                      v1::CoverageReport* report) override {
-    return AnswerUnary(context_.calls,
-                       TakeSlot(context_, DescribeCall(*context, kCoveragePath),
-                                context_.computations),
-                       context, report, [this, request] {
-                         return context_.runner->Cover(*request);
-                       });
+    return ComputeUnary(
+        context_, DescribeCall(*context, kCoveragePath), context, report,
+        [this, request] { return context_.runner->Cover(*request); });
   }
 
   grpc::ServerWriteReactor<v1::ExportChunk>* Export(

@@ -14,6 +14,7 @@
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request.h"
 #include "coordinator/service/services.h"
+#include "coordinator/service/unary_answer.h"
 
 namespace meshwright::service {
 namespace {
@@ -29,20 +30,12 @@ constexpr double kRounding = 0.01;
 // A search holds one of few places; a longer one is the caller's own.
 constexpr Seconds kLongestSearch{600};
 
-class ReshardingReactor : public grpc::ServerUnaryReactor {
+class ReshardingReactor : public UnaryAnswer<grpc::ServerUnaryReactor> {
  public:
   void OnCancel() override { stop_.request_stop(); }
-  void OnDone() override { self_.reset(); }
-
-  static std::shared_ptr<ReshardingReactor> Make() {
-    auto reactor = std::make_shared<ReshardingReactor>();
-    reactor->self_ = reactor;
-    return reactor;
-  }
   std::stop_token stop() { return stop_.get_token(); }
 
  private:
-  std::shared_ptr<ReshardingReactor> self_;  // until gRPC is done with it
   std::stop_source stop_;
 };
 
@@ -54,17 +47,17 @@ std::optional<Seconds> TimeLeft(const grpc::CallbackServerContext& context) {
   return deadline - std::chrono::system_clock::now();
 }
 
-absl::Status Answer(resharding::AnswerCache& cache,
-                    const v1::ReshardingRequest& message,
-                    const reshard::Options& options,
-                    v1::ReshardingAnswer& answer) {
+absl::StatusOr<v1::ReshardingAnswer> Answer(
+    resharding::AnswerCache& cache, const v1::ReshardingRequest& message,
+    const reshard::Options& options) {
   ASSIGN_OR_RETURN(const resharding::Request request,
                    resharding::ReadRequest(message));
   ASSIGN_OR_RETURN(const resharding::AnswerCache::Served served,
                    cache.Solve(request.problem, options));
-  answer = resharding::AnswerToMessage(request, served.answer);
+  v1::ReshardingAnswer answer =
+      resharding::AnswerToMessage(request, served.answer);
   answer.set_cached(served.cached);
-  return {};
+  return answer;
 }
 
 }  // namespace
@@ -105,7 +98,7 @@ grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,
                                           v1::ReshardingAnswer* answer) {
-  const auto reactor = ReshardingReactor::Make();
+  const auto reactor = ReshardingReactor::Make<ReshardingReactor>();
   auto options = ReadReshardingOptions(*request, TimeLeft(*context));
   if (options.ok() && *service.draining) {
     options = absl::UnavailableError(
@@ -120,13 +113,15 @@ grpc::ServerUnaryReactor* StartResharding(const ServiceContext& service,
   }
   options->deadline.stop = reactor->stop();
   // Both messages live until Finish.
-  service.calls->Post([=, cache = service.reshardings,
+  service.calls->Post([=, &service, cache = service.reshardings,
                        options = *std::move(options),
                        slot = *std::move(slot)]() mutable {
-    const absl::Status status = Answer(*cache, *request, options, *answer);
-    if (!status.ok()) base::LogInfo("resharding: ", status.ToString());
+    auto made = Answer(*cache, *request, options);
+    if (!made.ok()) {
+      base::LogInfo("resharding: ", made.status().ToString());
+    }
     slot.reset();  // whoever sees the end may ask again
-    reactor->Finish(base::ToRpc(status));
+    reactor->End(service, call, std::move(made), answer);
   });
   return reactor.get();
 }

@@ -2,7 +2,7 @@
 //
 // Concept: the search holds a place of those for computations. It may take
 // until the call's deadline, less what the answer needs to get back, and ten
-// minutes at the most; see resharding.proto. Ownership: the reactor owns
+// minutes at the most; see resharding.proto. Ownership: the call owns
 // itself.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_

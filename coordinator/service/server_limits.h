@@ -35,8 +35,12 @@ absl::Status CheckAnswerBytes(size_t bytes);
 struct ServerLimits {
   int message_bytes = 16 << 20;  // of what comes in
   int calls_per_connection = 256;
-  int held_streams = 2048;                  // CallSlots
-  int streams_of_one = 512;                 // with a token or certificate
+  int held_streams = 2048;   // CallSlots
+  int streams_of_one = 512;  // with a token or certificate
+  // Of unary answers that their clients have not taken, all and of one with a
+  // token or certificate.
+  int answer_bytes = 512 << 20;
+  int answer_bytes_of_one = 128 << 20;
   int64_t import_bytes = int64_t{4} << 30;  // of a file of measurements
   int64_t upload_bytes = int64_t{1} << 30;  // of all modules on their way
   // A client whose turn it is: to send the chunks of a module or of a file, or

@@ -33,6 +33,7 @@ struct ServiceContext {
   CallSlots* held = nullptr;          // of streams
   CallSlots* measurements = nullptr;  // of calls that have programs measured
   CallSlots* computations = nullptr;  // of others that take long
+  CallSlots* answers = nullptr;       // of bytes that wait for their clients
   store::ProfileStore* profiles = nullptr;  // has the modules that were put
   const base::Clock* clock = nullptr;
   std::string name;  // as rows of the audit log name it; empty: it keeps none

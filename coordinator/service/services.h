@@ -30,10 +30,10 @@ class Service;
 
 namespace meshwright::service {
 
-// One of `slots`, of the caller's share. Errors: those of CallSlots::Take.
+// Places of `slots`, of the caller's share. Errors: those of CallSlots::Take.
 absl::StatusOr<CallSlots::Slot> TakeSlot(const ServiceContext& context,
                                          const security::Call& call,
-                                         CallSlots* slots);
+                                         CallSlots* slots, int places = 1);
 
 // For a call that stays open. Errors: those of TakeSlot.
 absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,
