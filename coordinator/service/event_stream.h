@@ -6,15 +6,17 @@
 // memory, and of what shows progress the newest (Outbox). Whether the caller
 // may still have the work done is asked before it begins, and once in
 // kBetweenLooks until it ends, also while it waits and sends nothing; where
-// not, the work is stopped. It is a template over the reactor, so that this
-// header needs no gRPC. Threads: Send from any, until the work ends.
-// Ownership: it lives until both gRPC and the work are done; the slot as
-// long as the work; the limit that asks holds it weakly. Errors: the work's
-// status is the call's; without a slot, why there is none; that of `may_go_on`,
-// once it gave one.
+// not, the work is stopped. A client that takes no event for a while has its
+// call cancelled: what waits behind a full window is not ended by a status. It
+// is a template over the reactor, so that this header needs no gRPC. Threads:
+// Send from any, until the work ends. Ownership: it lives until both gRPC and
+// the work are done; the slot until the last event is taken; the limits hold it
+// weakly. Errors: the work's status is the call's; without a slot, why there is
+// none; that of `may_go_on`, once it gave one.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_EVENT_STREAM_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_EVENT_STREAM_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -40,35 +42,38 @@ class EventStream
  public:
   static constexpr absl::Duration kBetweenLooks = absl::Seconds(5);
 
-  // `work(stream)` returns the status that the stream ends with. `may_go_on` is
-  // called from any thread, one at a time, and not after the work.
+  struct Terms {
+    base::ThreadPool* calls;  // outlives it
+    // Called from any thread, one at a time, and not after the work.
+    std::function<absl::Status()> may_go_on;
+    absl::Duration patience;  // until an event is taken
+    // Cancels the call; called once at most, before it is finished.
+    std::function<void()> cancel;
+    absl::Duration between_looks = kBetweenLooks;
+  };
+
+  // `work(stream)` returns the status that the stream ends with.
   template <typename Work>
-  static EventStream* Answer(base::ThreadPool* calls,
+  static EventStream* Answer(Terms terms,
                              const absl::StatusOr<CallSlots::Slot>& slot,
-                             std::function<absl::Status()> may_go_on, Work work,
-                             absl::Duration between_looks = kBetweenLooks) {
-    auto stream =
-        std::make_shared<EventStream>(std::move(may_go_on), between_looks);
+                             Work work) {
+    base::ThreadPool* const calls = terms.calls;
+    auto stream = std::make_shared<EventStream>(std::move(terms));
     stream->self_ = stream;
     if (!slot.ok()) {
-      stream->Finish(slot.status());
+      stream->EndWork(slot.status());
       return stream.get();
     }
+    stream->slot_ = *slot;
+    stream->LimitIdleTime();
     stream->LookLater();
-    calls->Post([stream, slot = *slot, work = std::move(work)]() mutable {
-      const absl::Status status =
-          stream->Look() ? work(*stream) : absl::OkStatus();
-      slot.reset();  // whoever sees the end may ask again
-      stream->Finish(status);
+    calls->Post([stream, work = std::move(work)]() mutable {
+      stream->EndWork(stream->Look() ? work(*stream) : absl::OkStatus());
     });
     return stream.get();
   }
 
-  EventStream(std::function<absl::Status()> may_go_on,
-              absl::Duration between_looks)
-      : may_go_on_(std::move(may_go_on)),
-        between_looks_(between_looks),
-        outbox_(this) {}
+  explicit EventStream(Terms terms) : terms_(std::move(terms)), outbox_(this) {}
 
   // Queues an event; never waits for the client. Dropped once the caller may
   // not have it.
@@ -81,18 +86,54 @@ class EventStream
   std::stop_token stop() { return stop_.get_token(); }
 
   void OnWriteDone(bool ok) override {
-    if (!ok) stop_.request_stop();
-    outbox_.OnWriteDone(ok);
+    if (idle_->Note()) {
+      NoteWritten(ok);
+    } else {
+      EndLate();
+    }
   }
   void OnCancel() override { stop_.request_stop(); }
   void OnDone() override { self_.reset(); }
 
  private:
+  friend class Outbox<EventStream, Event, Status>;
+
+  // Of the outbox: an event, and the end when all were taken.
+  void StartWrite(const Event* event) {
+    idle_->Await();
+    Reactor::StartWrite(event);
+  }
+  void Finish(const Status& status) {
+    slot_.reset();  // whoever sees the end may ask again
+    Reactor::Finish(status);
+  }
+
+  void LimitIdleTime() {
+    idle_ = std::make_unique<base::IdleLimit>(
+        terms_.patience, [weak = this->weak_from_this()] {
+          const std::shared_ptr<EventStream> stream = weak.lock();
+          if (stream == nullptr) return;
+          stream->terms_.cancel();
+          stream->EndLate();
+        });
+  }
+
+  // Called by the limit, and when the write that it ended is done. gRPC's
+  // context lives until the call is finished, so the last of both goes on.
+  void EndLate() {
+    if (late_.fetch_add(1) > 0) NoteWritten(false);
+  }
+
+  void NoteWritten(bool ok) {
+    if (!ok) stop_.request_stop();
+    outbox_.OnWriteDone(ok);
+  }
+
   // Asks again, and so on until the work ends. Nobody notes anything of the
   // limit, so that it is up after twice its patience.
   void LookLater() {
     look_ = std::make_unique<base::IdleLimit>(
-        between_looks_ / 2, [weak = this->weak_from_this()] {
+        terms_.between_looks / 2, [weak = this->weak_from_this()] {
           const std::shared_ptr<EventStream> stream = weak.lock();
           if (stream != nullptr && stream->Look()) stream->LookLater();
         });
@@ -104,7 +145,7 @@ class EventStream
     {
       base::MutexLock lock(&mutex_);
       if (is_finished_) return false;
-      if (allowed_.ok()) allowed_ = may_go_on_();
+      if (allowed_.ok()) allowed_ = terms_.may_go_on();
       if (allowed_.ok()) return true;
     }
     stop_.request_stop();  // calls whoever waits for it
@@ -116,7 +157,7 @@ class EventStream
     return allowed_;
   }
 
-  void Finish(const absl::Status& status) {
+  void EndWork(const absl::Status& status) {
     absl::Status end;
     {
       base::MutexLock lock(&mutex_);
@@ -126,15 +167,17 @@ class EventStream
     base::FinishCall(&outbox_, end);
   }
 
-  const std::function<absl::Status()> may_go_on_;
-  const absl::Duration between_looks_;
+  const Terms terms_;
+  CallSlots::Slot slot_;
   base::Mutex mutex_;
   bool is_finished_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status allowed_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<EventStream> self_;
   std::unique_ptr<base::IdleLimit> look_;
+  std::unique_ptr<base::IdleLimit> idle_;
+  std::atomic<int> late_ = 0;
   std::stop_source stop_;
-  Outbox<Reactor, Event, Status> outbox_;
+  Outbox<EventStream, Event, Status> outbox_;
 };
 
 }  // namespace meshwright::service

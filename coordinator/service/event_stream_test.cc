@@ -25,10 +25,14 @@ class ReadCall {
   virtual void OnCancel() = 0;
   virtual void OnDone() = 0;
   void StartWrite(const std::string* event) { writing = event; }
-  void Finish(const grpc::Status& status) { finished = status; }
+  void Finish(const grpc::Status& status) {
+    finished = status;
+    has_finished.Notify();
+  }
 
   const std::string* writing = nullptr;
   std::optional<grpc::Status> finished;
+  absl::Notification has_finished;
 };
 using Stream = EventStream<ReadCall, std::string, grpc::Status>;
 
@@ -36,16 +40,20 @@ class EventStreamTest : public testing::Test {
  protected:
   // Work that sends three events, or ends with kCancelled when it is stopped.
   Stream* Begin(const absl::Status& may_go_on) {
-    Stream* const stream = Stream::Answer(
-        &calls_, CallSlots::Slot(), [may_go_on] { return may_go_on; },
-        [this](Stream& it) {
-          for (const char* event : {"1", "2", "3"}) {
-            it.Send(event);
-            if (it.stop().stop_requested()) return absl::CancelledError();
-            ++sent_;
-          }
-          return absl::OkStatus();
-        });
+    Stream* const stream =
+        Stream::Answer({.calls = &calls_,
+                        .may_go_on = [may_go_on] { return may_go_on; },
+                        .patience = absl::Hours(1),
+                        .cancel = [] {}},
+                       CallSlots::Slot(), [this](Stream& it) {
+                         for (const char* event : {"1", "2", "3"}) {
+                           it.Send(event);
+                           if (it.stop().stop_requested())
+                             return absl::CancelledError();
+                           ++sent_;
+                         }
+                         return absl::OkStatus();
+                       });
     calls_.AwaitIdle(absl::InfiniteDuration());
     return stream;
   }
@@ -82,22 +90,50 @@ TEST_F(EventStreamTest, ATokenThatWasRevokedEndsTheWork) {
 TEST_F(EventStreamTest, ATokenThatIsRevokedEndsWorkThatSendsNothing) {
   std::atomic<bool> is_revoked = false;
   Stream* const stream = Stream::Answer(
-      &calls_, CallSlots::Slot(),
-      [&] {
-        return is_revoked ? absl::UnauthenticatedError("revoked")
-                          : absl::OkStatus();
-      },
-      [&](Stream& it) {
+      {.calls = &calls_,
+       .may_go_on =
+           [&] {
+             return is_revoked ? absl::UnauthenticatedError("revoked")
+                               : absl::OkStatus();
+           },
+       .patience = absl::Hours(1),
+       .cancel = [] {},
+       .between_looks = absl::Milliseconds(10)},
+      CallSlots::Slot(), [&](Stream& it) {
         is_revoked = true;
         absl::Notification stopped;
         const std::stop_callback on_stop(it.stop(), [&] { stopped.Notify(); });
         stopped.WaitForNotification();
         return absl::CancelledError();
-      },
-      /*between_looks=*/absl::Milliseconds(10));
+      });
   calls_.AwaitIdle(absl::InfiniteDuration());
   ASSERT_TRUE(stream->finished.has_value());
   EXPECT_EQ(stream->finished->error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  stream->OnDone();
+}
+
+// The work has ended, and its events wait in memory.
+TEST_F(EventStreamTest, AClientThatTakesNoEventIsNotWaitedForForEver) {
+  CallSlots slots(1, "runs", 1);
+  absl::Notification cancelled;
+  Stream* const stream =
+      Stream::Answer({.calls = &calls_,
+                      .may_go_on = [] { return absl::OkStatus(); },
+                      .patience = absl::Milliseconds(20),
+                      .cancel = [&] { cancelled.Notify(); }},
+                     slots.Take(), [](Stream& it) {
+                       it.Send("1");
+                       it.Send("2");
+                       return absl::OkStatus();
+                     });
+  calls_.AwaitIdle(absl::InfiniteDuration());
+  EXPECT_FALSE(slots.Take().ok());
+  cancelled.WaitForNotification();
+  // The write is cancelled with its call; until it is, gRPC's context stays.
+  EXPECT_FALSE(stream->finished.has_value());
+  stream->OnWriteDone(false);
+  stream->has_finished.WaitForNotification();
+  EXPECT_TRUE(slots.Take().ok());
   stream->OnDone();
 }
 

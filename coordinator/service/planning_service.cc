@@ -87,8 +87,12 @@ class PlanningService : public v1::Planning::CallbackService {
     const security::Call call =
         DescribeCall(*context, "/meshwright.v1.Planning/Compare");
     return CompareStream::Answer(
-        context_.calls, TakeMeasuringSlot(context_, call),
-        [guard = context_.guard, call] { return guard->MayGoOn(call); },
+        {.calls = context_.calls,
+         .may_go_on = [guard = context_.guard,
+                       call] { return guard->MayGoOn(call); },
+         .patience = patience_,
+         .cancel = [context] { context->TryCancel(); }},
+        TakeMeasuringSlot(context_, call),
         [this, request = *request, call,
          trace = FindTraceparent(*context)](CompareStream& stream) {
           const base::LogScope scope({.traceparent = trace});

@@ -185,8 +185,11 @@ class PlansService : public v1::Plans::CallbackService {
       const v1::ValidatePlanRequest* request) override {
     const security::Call call = DescribeCall(*context, kValidatePath);
     return ValidateStream::Answer(
-        calls_, TakeMeasuringSlot(context_, call),
-        [guard = guard_, call] { return guard->MayGoOn(call); },
+        {.calls = calls_,
+         .may_go_on = [guard = guard_, call] { return guard->MayGoOn(call); },
+         .patience = limits_.stream_idle,
+         .cancel = [context] { context->TryCancel(); }},
+        TakeMeasuringSlot(context_, call),
         [this, request = *request, call,
          trace = FindTraceparent(*context)](ValidateStream& stream) {
           const base::LogScope scope({.traceparent = trace});

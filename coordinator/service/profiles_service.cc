@@ -200,8 +200,12 @@ class ProfilesService : public v1::Profiles::CallbackService {
       const v1::RemeasureRequest* request) override {
     const security::Call call = DescribeCall(*context, kRemeasurePath);
     return RemeasureStream::Answer(
-        context_.calls, TakeMeasuringSlot(context_, call),
-        [guard = context_.guard, call] { return guard->MayGoOn(call); },
+        {.calls = context_.calls,
+         .may_go_on = [guard = context_.guard,
+                       call] { return guard->MayGoOn(call); },
+         .patience = limits_.stream_idle,
+         .cancel = [context] { context->TryCancel(); }},
+        TakeMeasuringSlot(context_, call),
         [this, request = *request, call,
          trace = FindTraceparent(*context)](RemeasureStream& stream) {
           const base::LogScope scope({.traceparent = trace});

@@ -44,8 +44,8 @@ struct ServerLimits {
   int64_t import_bytes = int64_t{4} << 30;  // of a file of measurements
   int64_t upload_bytes = int64_t{1} << 30;  // of all modules on their way
   // A client whose turn it is: to send the chunks of a module or of a file, or
-  // the first word of a worker, or to take the next piece of a file or update
-  // of a plan.
+  // the first word of a worker, or to take the next piece of a file or event of
+  // a plan or run.
   absl::Duration stream_idle = absl::Minutes(1);
   size_t buffer_bytes = size_t{512} << 20;  // of gRPC, all connections
   absl::Duration keepalive = absl::Seconds(30);

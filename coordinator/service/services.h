@@ -53,8 +53,8 @@ absl::StatusOr<jobs::QueueMeasurer> NewPlanMeasurer(
 
 // A coordinator that follows lists the workers that the leader has written.
 // Jobs are the leader's, as with NewAdminService. A client that takes nothing
-// of a watched plan, or of a file, for a while has its call cancelled, here and
-// in the services below.
+// of a watched plan, a run or a file for a while has its call cancelled, here
+// and in the services below.
 std::unique_ptr<grpc::Service> NewPlanningService(const ServiceContext& context,
                                                   const ServerLimits& limits);
 
