@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "coordinator/audit/audited_change.h"
+#include "coordinator/service/caller_slots.h"
 #include "coordinator/service/file_call.h"
 #include "coordinator/service/quota_report.h"
 #include "coordinator/service/server_credentials.h"

@@ -12,6 +12,7 @@
 #include "base/fingerprint.h"
 #include "base/rpc/idle_limit.h"
 #include "base/status_macros.h"
+#include "coordinator/service/caller_slots.h"
 #include "coordinator/service/plan_access.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"

@@ -16,6 +16,7 @@
 #include "coordinator/plans/plan_events.h"
 #include "coordinator/plans/worker_rows.h"
 #include "coordinator/security/xla_flags.h"
+#include "coordinator/service/caller_slots.h"
 #include "coordinator/service/event_stream.h"
 #include "coordinator/service/job_access.h"
 #include "coordinator/service/plan_access.h"
@@ -267,34 +268,6 @@ class ReshardingService : public v1::Resharding::CallbackService {
 };
 
 }  // namespace
-
-absl::StatusOr<CallSlots::Slot> TakeSlot(const ServiceContext& context,
-                                         const security::Call& call,
-                                         CallSlots* slots, int places) {
-  // A caller that is none is turned away elsewhere.
-  const auto caller = context.guard->Identify(call);
-  return slots->Take(caller.ok() ? caller->id : "", places);
-}
-
-absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,
-                                           const security::Call& call) {
-  return TakeSlot(context, call, context.held);
-}
-
-absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(const ServiceContext& context,
-                                                  const security::Call& call) {
-  if (*context.draining) {
-    return absl::UnavailableError("the coordinator drains and takes no runs");
-  }
-  RETURN_IF_ERROR(
-      plans::CheckLeads(context.leadership, "has programs measured"));
-  ASSIGN_OR_RETURN(CallSlots::Slot stream, TakeStream(context, call));
-  ASSIGN_OR_RETURN(CallSlots::Slot run,
-                   TakeSlot(context, call, context.measurements));
-  return CallSlots::Slot(
-      std::make_shared<std::pair<CallSlots::Slot, CallSlots::Slot>>(
-          std::move(stream), std::move(run)));
-}
 
 absl::StatusOr<jobs::QueueMeasurer> NewPlanMeasurer(
     const ServiceContext& context, const security::Call& call,

@@ -10,6 +10,7 @@
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/plans/outgoing_files.h"
 #include "coordinator/security/xla_flags.h"
+#include "coordinator/service/caller_slots.h"
 #include "coordinator/service/event_stream.h"
 #include "coordinator/service/file_call.h"
 #include "coordinator/service/plan_access.h"

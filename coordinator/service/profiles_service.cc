@@ -14,6 +14,7 @@
 #include "base/rpc/idle_limit.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/service/caller_slots.h"
 #include "coordinator/service/event_stream.h"
 #include "coordinator/service/file_call.h"
 #include "coordinator/service/plan_access.h"

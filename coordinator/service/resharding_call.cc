@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request.h"
-#include "coordinator/service/services.h"
+#include "coordinator/service/caller_slots.h"
 #include "coordinator/service/unary_answer.h"
 
 namespace meshwright::service {

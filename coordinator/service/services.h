@@ -18,7 +18,6 @@
 #include "coordinator/plans/leadership.h"
 #include "coordinator/plans/plan_questions.h"
 #include "coordinator/security/guard.h"
-#include "coordinator/service/call_slots.h"
 #include "coordinator/service/server_limits.h"
 #include "coordinator/service/service_context.h"
 #include "profiledb/store/profile_store.h"
@@ -29,20 +28,6 @@ class Service;
 }  // namespace grpc
 
 namespace meshwright::service {
-
-// Places of `slots`, of the caller's share. Errors: those of CallSlots::Take.
-absl::StatusOr<CallSlots::Slot> TakeSlot(const ServiceContext& context,
-                                         const security::Call& call,
-                                         CallSlots* slots, int places = 1);
-
-// For a call that stays open. Errors: those of TakeSlot.
-absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,
-                                           const security::Call& call);
-
-// For a call that has programs measured. Errors: kUnavailable while the
-// coordinator drains, those of TakeSlot and Leadership::CheckLeads.
-absl::StatusOr<CallSlots::Slot> TakeMeasuringSlot(const ServiceContext& context,
-                                                  const security::Call& call);
 
 // Of one run that the caller asks for, of a plan that is done, on devices like
 // those that it was made for, where it names them. The caller is charged.

@@ -25,8 +25,8 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "coordinator/service/call_slots.h"
+#include "coordinator/service/caller_slots.h"
 #include "coordinator/service/server_limits.h"
-#include "coordinator/service/services.h"
 
 namespace meshwright::service {
 
