@@ -221,7 +221,7 @@ absl::Status PlanMeasurer::MeasureTogether(const v1::RunnerRequest& request,
     std::vector<std::string> first;
     std::vector<std::string> again;
     for (const auto& [key, program] : open) {
-      (asked_.contains(key) ? again : first).push_back(key);
+      (read_keys_.contains(key) ? again : first).push_back(key);
     }
     jobs::InFlight::Flights others = in_flight_->Claim(first, began_);
     for (auto& flight : in_flight_->Claim(again, seen_)) {
@@ -261,7 +261,7 @@ absl::Status PlanMeasurer::MeasureTogether(const v1::RunnerRequest& request,
     open = std::move(left);
   }
   for (const v1::Program& program : request.programs()) {
-    asked_.insert(program.key());
+    read_keys_.insert(program.key());
   }
   seen_ = in_flight_->Count();
   return absl::OkStatus();

@@ -152,7 +152,7 @@ class PlanMeasurer : public jobs::Measurer {
   // and when it last read those that it asked for.
   const int64_t began_;
   int64_t seen_;
-  std::set<std::string> asked_;  // keys
+  std::set<std::string> read_keys_;  // asked for so far
 };
 
 }  // namespace meshwright::plans
