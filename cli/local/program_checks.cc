@@ -1,11 +1,14 @@
 #include "cli/local/program_checks.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "cli/flags/time_limit.h"
 #include "worker/runner/small_modules.h"
 
@@ -60,7 +63,14 @@ struct TrialOutcome {
   absl::Status status;
   bool is_late = false;
   std::string last_started;  // program
-  std::string waits_for;     // since then; empty: it does not wait
+  std::string waited_for;    // last, as another process's timing
+  absl::Duration waited;     // in all
+
+  bool HasFailedRow() const {
+    return std::any_of(rows.begin(), rows.end(), [](const auto& row) {
+      return row.second.outcome() != v1::MEASURED;
+    });
+  }
 };
 
 TrialOutcome RunTrial(const v1::RunnerRequest& request,
@@ -68,16 +78,26 @@ TrialOutcome RunTrial(const v1::RunnerRequest& request,
                       absl::Duration limit) {
   TrialOutcome outcome;
   const TimeLimit time(limit);
+  std::optional<absl::Time> waits_since;
+  const auto end_wait = [&] {
+    if (waits_since.has_value()) outcome.waited += absl::Now() - *waits_since;
+    waits_since.reset();
+  };
   outcome.status = run_batch(
       request,
       [&](const v1::RunnerEvent& event) {
-        outcome.waits_for = event.waiting().reason();
+        end_wait();
+        if (event.has_waiting()) {
+          outcome.waited_for = event.waiting().reason();
+          waits_since = absl::Now();
+        }
         if (event.has_started()) outcome.last_started = event.started().key();
         if (event.has_result()) {
           outcome.rows[event.result().key()] = event.result();
         }
       },
       time.token());
+  end_wait();
   outcome.is_late = time.has_passed();
   return outcome;
 }
@@ -106,11 +126,18 @@ std::string FindFault(const v1::ProfileResult& row) {
 // Of a program without a row.
 Check ExplainNoRow(const std::string& name, const TrialOutcome& outcome,
                    const std::string& platform, absl::Duration limit) {
-  if (outcome.is_late && !outcome.waits_for.empty()) {
+  if (outcome.is_late && outcome.waited > limit / 2) {
     return {name, State::kWarn,
-            absl::StrCat("it waited for ", absl::FormatDuration(limit), ": ",
-                         outcome.waits_for),
+            absl::StrCat("it waited for most of ", absl::FormatDuration(limit),
+                         ": ", outcome.waited_for),
             "run doctor again later"};
+  }
+  if (absl::IsCancelled(outcome.status) && !outcome.is_late) {
+    return {name, State::kWarn, "it was stopped", "run doctor again"};
+  }
+  if (outcome.is_late && outcome.HasFailedRow()) {
+    return {name, State::kWarn, "the other one took the time",
+            "see the other check of a program"};
   }
   // One of two is to blame: the one that has no row, or was at work.
   const bool was_at_it =

@@ -26,7 +26,7 @@ std::vector<Check> CheckPrograms(
     const v1::DeviceSpec& device,
     const absl::StatusOr<v1::RunnerEvent::Ready>& ready,
     const worker::BatchFunction& run_batch,
-    absl::Duration limit = absl::Minutes(1));
+    absl::Duration limit = absl::Minutes(2));
 
 }  // namespace meshwright::cli
 

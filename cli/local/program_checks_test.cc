@@ -157,6 +157,56 @@ TEST(ProgramChecksTest, DevicesThatOthersTimeOnAreNoFault) {
   }
 }
 
+// It has them at last, and too little time.
+TEST(ProgramChecksTest, AWaitThatTookTheTimeIsNoFault) {
+  const auto checks = CheckPrograms(
+      MakeCudaDevice(), MakeReady(1),
+      [](const v1::RunnerRequest&, const worker::OnRunnerEvent& on_event,
+         const std::stop_token& stop) {
+        v1::RunnerEvent event;
+        event.mutable_waiting()->set_reason("another process times on them");
+        on_event(event);
+        base::WaitFor(absl::Milliseconds(150), stop);
+        on_event(MakeStarted("reference"));
+        base::WaitFor(absl::Hours(1), stop);
+        return absl::CancelledError("the batch was stopped");
+      },
+      absl::Milliseconds(200));
+  ASSERT_THAT(checks, SizeIs(1));
+  EXPECT_EQ(checks[0].state, Check::State::kWarn) << checks[0].detail;
+}
+
+TEST(ProgramChecksTest, AnAllReduceThatTakesTheTimeIsNotTheOthersFault) {
+  const auto checks = CheckPrograms(
+      MakeCudaDevice(), MakeReady(2),
+      [](const v1::RunnerRequest&, const worker::OnRunnerEvent& on_event,
+         const std::stop_token& stop) {
+        v1::RunnerEvent event;
+        event.mutable_result()->set_key("all-reduce");
+        event.mutable_result()->set_outcome(v1::TIMED_OUT);
+        event.mutable_result()->set_reason("a run took too long");
+        on_event(event);
+        on_event(MakeStarted("program"));
+        base::WaitFor(absl::Hours(1), stop);
+        return absl::CancelledError("the batch was stopped");
+      },
+      absl::Milliseconds(10));
+  ASSERT_THAT(checks, SizeIs(2));
+  EXPECT_EQ(checks[0].state, Check::State::kWarn) << checks[0].detail;
+  EXPECT_EQ(checks[1].state, Check::State::kFail);
+}
+
+TEST(ProgramChecksTest, WhoeverStopsItIsToldNoFault) {
+  const auto checks =
+      CheckPrograms(MakeCudaDevice(), MakeReady(1),
+                    [](const v1::RunnerRequest&, const worker::OnRunnerEvent&,
+                       const std::stop_token&) -> absl::Status {
+                      return absl::CancelledError("the batch was stopped");
+                    });
+  ASSERT_THAT(checks, SizeIs(1));
+  EXPECT_EQ(checks[0].state, Check::State::kWarn) << checks[0].detail;
+}
+
 TEST(ProgramChecksTest, DevicesThatDoNotOpenRunNothing) {
   const auto checks = CheckPrograms(
       MakeCudaDevice(), absl::FailedPreconditionError("no device"),

@@ -110,18 +110,25 @@ absl::Status Measuring::Measure(const Programs& programs) {
     if (keys.insert(program->key()).second) unknown.push_back(program);
   }
   asked_ += static_cast<int>(unknown.size());
+  const size_t before = anchors_.size();
   RETURN_IF_ERROR(RunBatch(unknown));
+  const estimation::TimeBase speed = FindSpeedSince(before);
+  if (speed.has_value()) repeated_ = std::min(repeated_, speed);
   once_.insert(once_.end(), unknown.begin(), unknown.end());
   return Repeat(TakeDoubtful());
 }
 
 absl::Status Measuring::Repeat(const Programs& doubtful) {
-  const auto before = static_cast<int64_t>(anchors_.size());
+  const size_t before = anchors_.size();
   RETURN_IF_ERROR(RunBatch(doubtful));
-  const estimation::TimeBase speed =
-      estimation::FindFastest({anchors_.begin() + before, anchors_.end()});
+  const estimation::TimeBase speed = FindSpeedSince(before);
   if (speed.has_value()) repeated_ = speed;
   return absl::OkStatus();
+}
+
+estimation::TimeBase Measuring::FindSpeedSince(size_t anchor) const {
+  return estimation::FindFastest(
+      {anchors_.begin() + static_cast<int64_t>(anchor), anchors_.end()});
 }
 
 Measuring::Programs Measuring::TakeDoubtful() {

@@ -6,7 +6,8 @@
 // Programs are measured once more if their rows come out noisy for no reason of
 // the machine (busy, throttled), or of a period that is slow beside others of
 // the same call (estimation/time_base.h). Where the repeats come out as slow,
-// that is the machine's speed now, and others as slow are not repeated. The
+// that is the machine's speed until a batch is faster, and others as slow are
+// not repeated. The
 // summary that the store then makes of both measurements counts.
 // Threads: one; the measurer's callbacks come one at a time.
 // Errors: those of the store, at the first of which measuring stops, and of the
@@ -127,6 +128,8 @@ class Measuring {
   // Of those measured so far, each once.
   Programs TakeDoubtful();
   absl::Status Repeat(const Programs& doubtful);
+  // Of the anchors from this one on.
+  estimation::TimeBase FindSpeedSince(size_t anchor) const;
   // The plan's reading of a row of the store.
   v1::ProfileResult Read(v1::ProfileResult row) const;
   void Take(const v1::Program& program, const v1::ProfileResult& result);
@@ -148,7 +151,7 @@ class Measuring {
   std::set<std::string> measured_now_;
   Programs once_;                  // measured once so far
   std::vector<int64_t> anchors_;   // times, of this plan's measurements
-  estimation::TimeBase repeated_;  // the fastest anchor of the last repeats
+  estimation::TimeBase repeated_;  // anchor of the last repeats, or less since
   std::vector<std::string> notes_;
   int cached_ = 0;
   int asked_ = 0;  // programs handed to the measurer

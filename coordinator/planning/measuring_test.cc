@@ -315,6 +315,31 @@ TEST_F(MeasuringTest, WhatRepeatsFindAsSlowIsTheMachinesSpeed) {
   EXPECT_EQ(measuring.remeasured(), 1) << "the first of the slow ones";
 }
 
+// c is repeated as it is noisy, and just then the machine is slow.
+TEST_F(MeasuringTest, ASlowRepeatCountsUntilABatchIsFaster) {
+  for (const char* name : {"c", "d", "e"}) {
+    v1::Program& program = programs_.emplace_back();
+    program.set_key(store::MakeKey(name));
+    program.set_label(name);
+    program.set_hlo_module(name);
+  }
+  ScriptedMeasurer measurer([&](const v1::Program& program, int time) {
+    const bool is_noisy = program.label() == "c" && time == 1;
+    v1::ProfileResult row = Measured(1000, is_noisy ? v1::NOISY : v1::GOOD);
+    v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
+    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_minimum_ns(program.label() == "c" && time == 2   ? 20'000
+                          : program.label() == "e" && time == 1 ? 15'900
+                                                                : 15'200);
+    return row;
+  });
+  Measuring measuring = Make(measurer);
+  for (const v1::Program& program : programs_) {
+    ASSERT_TRUE(measuring.Measure({&program}).ok());
+  }
+  EXPECT_EQ(measuring.remeasured(), 2) << "c and e";
+}
+
 // What an earlier plan found in a slow period; one of its rows is of a better
 // moment.
 TEST_F(MeasuringTest, RowsOfTheStoresSlowPeriodsHeal) {

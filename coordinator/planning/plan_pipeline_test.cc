@@ -392,7 +392,7 @@ TEST_F(NoisyRowsTest, ThoseThatNobodyWouldNoticeAreLeft) {
   EXPECT_EQ(CountMeasurements(used_.back(), v1::NOISY), kEnoughMeasurements);
 }
 
-TEST_F(NoisyRowsTest, AStopEndsTheSearchForRivals) {
+TEST_F(NoisyRowsTest, AStopEndsRemeasuring) {
   step_.results.at(used_.back()->key())
       .mutable_measurement()
       ->set_quality(v1::NOISY);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -112,15 +113,22 @@ std::optional<base::SharedLibrary> OpenLibrary(
   return std::nullopt;
 }
 
-// "NCCL_ALGO=Ring": how the operator sets NCCL, sorted. What it prints changes
-// no time, and NCCL_VERSION is of container images, not read by it.
+// Beginnings of names that NCCL does not read, or by which it only prints more:
+// modules of clusters and container images set them.
+constexpr absl::string_view kNoNcclSettings[] = {
+    "NCCL_DEBUG",        "NCCL_VERSION=", "NCCL_HOME=", "NCCL_ROOT",
+    "NCCL_DIR=",         "NCCL_PATH=",    "NCCL_LIB=",  "NCCL_LIB_DIR=",
+    "NCCL_INCLUDE_DIR=", "NCCL_LIBRARY"};
+
+// "NCCL_ALGO=Ring": how the operator sets NCCL, sorted.
 std::vector<std::string> ListNcclSettings() {
   std::vector<std::string> settings;
   for (char** it = environ; *it != nullptr; ++it) {
     const absl::string_view entry = *it;
     if (absl::StartsWith(entry, "NCCL_") &&
-        !absl::StartsWith(entry, "NCCL_DEBUG") &&
-        !absl::StartsWith(entry, "NCCL_VERSION=")) {
+        std::none_of(
+            std::begin(kNoNcclSettings), std::end(kNoNcclSettings),
+            [&](auto other) { return absl::StartsWith(entry, other); })) {
       settings.emplace_back(entry);
     }
   }

@@ -98,15 +98,17 @@ TEST_F(FingerprintTest, SettingsOfNcclTellMachinesApart) {
   setenv("NCCL_P2P_DISABLE", "1", 1);
   setenv("NCCL_ALGO", "Ring", 1);
   setenv("NCCL_DEBUG", "INFO", 1);
+  setenv("NCCL_HOME", "/opt/nccl", 1);
   setenv("NCCL_VERSION", "2.27.3-1", 1);
   v1::DeviceFingerprint fingerprint;
   DescribeLibraries(fingerprint, MESHWRIGHT_DOUBLES "/nvidia/plugin.so");
-  for (const char* const name :
-       {"NCCL_P2P_DISABLE", "NCCL_ALGO", "NCCL_DEBUG", "NCCL_VERSION"})
+  for (const char* const name : {"NCCL_P2P_DISABLE", "NCCL_ALGO", "NCCL_DEBUG",
+                                 "NCCL_HOME", "NCCL_VERSION"})
     unsetenv(name);
   EXPECT_THAT(fingerprint.libraries(),
               HasSubstr(", NCCL_ALGO=Ring, NCCL_P2P_DISABLE=1"));
   EXPECT_THAT(fingerprint.libraries(), Not(HasSubstr("NCCL_DEBUG")));
+  EXPECT_THAT(fingerprint.libraries(), Not(HasSubstr("NCCL_HOME")));
   EXPECT_THAT(fingerprint.libraries(), Not(HasSubstr("NCCL_VERSION")));
 }
 

@@ -181,10 +181,13 @@ absl::Duration GroupTiming::FindLaunch(
   if (context_.anchors == nullptr) return absl::ZeroDuration();
   const int count = static_cast<int>(programs_.size());
   const timing::Summary launches = rounds.Summarize(count + Anchors::kLaunch);
-  return timing::LimitLaunch(
-      timing::FindLowOfMeans(launches.kept,
-                             measurement.executions_per_sample()),
-      measurement);
+  // Without a sweep the executions of a sample are many, and come warm.
+  const auto launch =
+      context_.caches == nullptr
+          ? launches.low
+          : timing::FindLowOfMeans(launches.kept,
+                                   measurement.executions_per_sample());
+  return timing::LimitLaunch(launch, measurement);
 }
 
 void GroupTiming::AddAnchors(const timing::RoundRobin& rounds,

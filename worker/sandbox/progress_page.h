@@ -66,9 +66,10 @@ class ProgressPage {
  private:
   // The kernel gives it out as zeros.
   struct Numbers {
-    std::atomic<int64_t> compiled;
     std::atomic<int64_t> runs;
     std::atomic<int32_t> program;  // its number + 1; 0: none
+    // Behind those that a worker of before reads.
+    std::atomic<int64_t> compiled;
   };
   static_assert(std::atomic<int64_t>::is_always_lock_free);
 
