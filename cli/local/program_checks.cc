@@ -8,7 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
 #include "cli/flags/time_limit.h"
 #include "worker/runner/small_modules.h"
 
@@ -78,9 +79,10 @@ TrialOutcome RunTrial(const v1::RunnerRequest& request,
                       absl::Duration limit) {
   TrialOutcome outcome;
   const TimeLimit time(limit);
+  const base::SteadyClock clock;
   std::optional<absl::Time> waits_since;
   const auto end_wait = [&] {
-    if (waits_since.has_value()) outcome.waited += absl::Now() - *waits_since;
+    if (waits_since.has_value()) outcome.waited += clock.Now() - *waits_since;
     waits_since.reset();
   };
   outcome.status = run_batch(
@@ -89,7 +91,7 @@ TrialOutcome RunTrial(const v1::RunnerRequest& request,
         end_wait();
         if (event.has_waiting()) {
           outcome.waited_for = event.waiting().reason();
-          waits_since = absl::Now();
+          waits_since = clock.Now();
         }
         if (event.has_started()) outcome.last_started = event.started().key();
         if (event.has_result()) {

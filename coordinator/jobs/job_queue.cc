@@ -320,16 +320,12 @@ absl::Status JobQueue::MakeNoWorkerError(const v1::DeviceSpec& device,
     return absl::UnavailableError("no worker is attached to the coordinator");
   }
   std::vector<std::string> reasons;
-  bool has_parts = false;  // a worker that has some of the devices
+  std::set<std::string> hosts;  // whose workers have some of the devices
   for (const auto& [id, worker] : workers_) {
-    if (reasons.size() == kMaxNamed) {
-      const size_t others = workers_.size() - kMaxNamed;
-      reasons.push_back(absl::StrCat("and ", others, " more"));
-      break;
-    }
     const int members = CountMembers(worker.description, device, exactly,
                                      /*may_share=*/true);
-    has_parts = has_parts || members > 1;
+    if (members > 1) hosts.insert(worker.description.host);
+    if (reasons.size() == kMaxNamed) continue;
     if (members == 0 || (members > 1 && !may_share)) {
       reasons.push_back(
           std::string(CanRun(worker.description, device, exactly).message()));
@@ -344,9 +340,12 @@ absl::Status JobQueue::MakeNoWorkerError(const v1::DeviceSpec& device,
     reasons.push_back(
         absl::StrCat("worker ", worker.description.name, " ", obstacle));
   }
-  if (has_parts) {
-    reasons.push_back(may_share ? kMeshOverHosts : kOneForAll);
+  if (workers_.size() > kMaxNamed) {
+    const size_t others = workers_.size() - kMaxNamed;
+    reasons.push_back(absl::StrCat("and ", others, " more"));
   }
+  if (may_share && hosts.size() > 1) reasons.push_back(kMeshOverHosts);
+  if (!may_share && !hosts.empty()) reasons.push_back(kOneForAll);
   return absl::UnavailableError(absl::StrCat(
       "no attached worker can run programs on ", device.device_count(), " ",
       device.platform().empty() ? "cpu" : device.platform(),

@@ -346,8 +346,9 @@ class JobQueue {
   void Tell(const RunningGang& running, int rank,
             const v1::GangMessage& message)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // In the last try, what the runner of this rank ended in is the program's.
-  void TakeDeath(LeaseId id, int rank) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsLastTry(LeaseId id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What a member's runner ended in is its only program's result.
+  void TakeDeath(LeaseId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // All are finished.
   void DisbandGang(LeaseId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The one of this rank holds it up: it ends on all.

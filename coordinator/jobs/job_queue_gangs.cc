@@ -124,11 +124,12 @@ bool JobQueue::TakeGangEvent(Lease& lease, const v1::RunnerEvent& event,
       const std::string& error = event.finished().error();
       const bool is_open = !leases_.at(id).chunk.programs.empty();
       if (!running.gang.Finish(lease.rank) || (is_open && !error.empty())) {
-        if (ending == Ending::kFailed) TakeDeath(id, lease.rank);
+        if (ending == Ending::kFailed && IsLastTry(id)) TakeDeath(id);
         BreakGang(id, lease.rank,
                   error.empty() ? "left its programs without a result" : error,
                   Find(lease.job) == nullptr ? Ending::kGivenBack : ending);
       } else if (running.gang.state() == gangs::Gang::State::kOver) {
+        if (is_open) TakeDeath(id);  // their runners outlived it
         DisbandGang(id);
       }
       Dispatch();
@@ -154,16 +155,15 @@ void JobQueue::Tell(const RunningGang& running, int rank,
   }
 }
 
-void JobQueue::TakeDeath(LeaseId id, int rank) {
+bool JobQueue::IsLastTry(LeaseId id) const {
+  return leases_.at(id).chunk.tries + 1 >= options_.maximum_tries;
+}
+
+void JobQueue::TakeDeath(LeaseId id) {
   Lease& first = leases_.at(id);
   Job* const job = Find(first.job);
-  auto death = gangs_.at(id).gang.FindDeath(rank);
-  if (job == nullptr || !death.has_value() ||
-      first.chunk.tries + 1 < options_.maximum_tries) {
-    return;
-  }
-  death->set_reason(absl::StrCat("on rank ", rank, ": ", death->reason()));
-  TakeResult(first, *job, *death);
+  const auto death = gangs_.at(id).gang.FindDeath();
+  if (job != nullptr && death.has_value()) TakeResult(first, *job, *death);
 }
 
 void JobQueue::DisbandGang(LeaseId id) {

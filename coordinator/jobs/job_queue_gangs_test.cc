@@ -17,6 +17,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 class GangsTest : public QueueFixture {
@@ -189,6 +190,44 @@ TEST_F(GangsTest, AProgramThatEndsRunnersInEveryTryHasThatAsItsResult) {
   EXPECT_THAT(a->leases(), SizeIs(options_.maximum_tries + 1));
 }
 
+// As where the driver is reset: all say it before the first one is finished.
+TEST_F(GangsTest, OneDeathOfAllMembersIsNoResult) {
+  FakeWorker* const a = Add("a");
+  FakeWorker* const b = Add("b");
+  const Submission job = Submit(2);
+  v1::ProfileResult death;
+  death.set_key("p0");
+  death.set_outcome(v1::CRASHED);
+  a->Arrive();
+  b->Arrive();
+  a->Report(death);
+  b->Report(death);
+  a->Finish("the runner killed by SIGABRT");
+  b->Finish("the runner killed by SIGABRT");
+  Pass(absl::Seconds(10));
+  EXPECT_THAT(a->leases(), SizeIs(2));
+}
+
+TEST_F(GangsTest, AFailureThatTheRunnersOutliveIsTheResult) {
+  FakeWorker* const a = Add("a");
+  FakeWorker* const b = Add("b");
+  const Submission job = Submit(2);
+  v1::ProfileResult failure;
+  failure.set_key("p0");
+  failure.set_outcome(v1::OUT_OF_MEMORY);
+  failure.set_reason("the compiler says so");
+  a->Arrive();
+  b->Arrive();
+  a->Report(failure);
+  b->Report(failure);
+  a->Finish("");
+  b->Finish("");
+  const Story story = ReadStory(job);
+  EXPECT_TRUE(story.status.ok());
+  EXPECT_EQ(story.results.at("p0").outcome(), v1::OUT_OF_MEMORY);
+  EXPECT_THAT(a->leases(), SizeIs(1));
+}
+
 TEST_F(GangsTest, AMemberThatIsNeverReadyEndsTheGang) {
   FakeWorker* const a = Add("a");
   FakeWorker* const b = Add("b");
@@ -272,6 +311,16 @@ TEST_F(GangsTest, AMeshOverHostsIsToldTheWayOut) {
   EXPECT_THAT(std::string(refused.message()),
               AllOf(HasSubstr("worker onea needs 3 more like it on its host; "),
                     HasSubstr("mesh over hosts, start workers with --solo")));
+}
+
+TEST_F(GangsTest, AMeshOfOneHostIsNotSentToOthers) {
+  FakeWorker* const a = Add("a");
+  v1::DeviceSpec two = MakeJob(1).request.device();
+  two.set_device_count(2);
+  EXPECT_THAT(std::string(queue_.MatchWorker(two, nullptr).status().message()),
+              AllOf(HasSubstr("worker a needs 1 more like it on its host"),
+                    Not(HasSubstr("--solo"))));
+  a->Detach("gone");
 }
 
 TEST_F(GangsTest, AWorkerThatHasAllDevicesRunsAlone) {

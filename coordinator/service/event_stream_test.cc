@@ -128,11 +128,12 @@ TEST_F(EventStreamTest, AClientThatTakesNoEventIsNotWaitedForForEver) {
                      });
   calls_.AwaitIdle(absl::InfiniteDuration());
   EXPECT_FALSE(slots.Take().ok());
-  cancelled.WaitForNotification();
+  ASSERT_TRUE(cancelled.WaitForNotificationWithTimeout(absl::Seconds(30)));
   // The write is cancelled with its call; until it is, gRPC's context stays.
   EXPECT_FALSE(stream->finished.has_value());
   stream->OnWriteDone(false);
-  stream->has_finished.WaitForNotification();
+  ASSERT_TRUE(
+      stream->has_finished.WaitForNotificationWithTimeout(absl::Seconds(30)));
   EXPECT_TRUE(slots.Take().ok());
   stream->OnDone();
 }

@@ -518,7 +518,9 @@ class HeldCalls {
   void AwaitCount(int count) {
     const auto are_there = [&] { return count_ == count; };
     base::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(&are_there));
+    EXPECT_TRUE(
+        mutex_.AwaitWithTimeout(absl::Condition(&are_there), absl::Seconds(30)))
+        << count_ << " of " << count << " calls";
   }
   void Release() {
     base::MutexLock lock(&mutex_);

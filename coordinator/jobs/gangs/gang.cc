@@ -34,6 +34,11 @@ v1::ProfileResult Join(
   return joint;
 }
 
+bool MayBeDeath(v1::Outcome outcome) {
+  return outcome == v1::CRASHED || outcome == v1::TIMED_OUT ||
+         outcome == v1::OUT_OF_MEMORY;
+}
+
 }  // namespace
 
 Gang::Gang(int size, const std::vector<std::string>& keys, absl::Time now,
@@ -69,7 +74,9 @@ std::optional<v1::ProfileResult> Gang::Add(int rank,
   const auto failed = std::find_if(
       program.results.begin(), program.results.end(),
       [](const auto& it) { return it->outcome() != v1::MEASURED; });
-  return failed == program.results.end() ? Join(program.results) : **failed;
+  if (failed == program.results.end()) return Join(program.results);
+  if (FindDeath().has_value()) return std::nullopt;
+  return **failed;
 }
 
 bool Gang::Finish(int rank) {
@@ -83,18 +90,16 @@ bool Gang::Finish(int rank) {
   return true;
 }
 
-std::optional<v1::ProfileResult> Gang::FindDeath(int rank) const {
+std::optional<v1::ProfileResult> Gang::FindDeath() const {
   if (programs_.size() != 1) return std::nullopt;
-  const auto& result = programs_.begin()->second.results[rank];
-  if (!result.has_value()) return std::nullopt;
-  switch (result->outcome()) {
-    case v1::CRASHED:
-    case v1::TIMED_OUT:
-    case v1::OUT_OF_MEMORY:
-      return result;
-    default:
-      return std::nullopt;
+  for (int rank = 0; rank < size(); ++rank) {
+    const auto& said = programs_.begin()->second.results[rank];
+    if (!said.has_value() || !MayBeDeath(said->outcome())) continue;
+    v1::ProfileResult death = *said;
+    death.set_reason(absl::StrCat("on rank ", rank, ": ", said->reason()));
+    return death;
   }
+  return std::nullopt;
 }
 
 std::optional<Holdup> Gang::FindHoldup(absl::Time now) const {

@@ -71,9 +71,10 @@ class Gang {
   // The member is finished. False: it leaves programs behind, so the gang is
   // broken.
   bool Finish(int rank);
-  // Of a gang of one program, what this member's runner ended in; nullopt: it
-  // says nothing of the program.
-  std::optional<v1::ProfileResult> FindDeath(int rank) const;
+  // Of a gang of one program, the first member's result that its runner may
+  // have ended in; nullopt: there is none. Add() does not return it: who says
+  // one may be dead by now.
+  std::optional<v1::ProfileResult> FindDeath() const;
   // Where the gang gets no further.
   std::optional<Holdup> FindHoldup(absl::Time now) const;
 

@@ -85,7 +85,7 @@ TEST(GangTest, AProgramHasTheRowOfTheShortestTime) {
 }
 
 TEST(GangTest, AProgramThatFailsOnOneMemberFails) {
-  Gang gang = MakeRunning(3, {"a"});
+  Gang gang = MakeRunning(3, {"a", "b"});
   gang.Add(0, MakeRow("a", v1::MEASURED));
   gang.Add(1, MakeRow("a", v1::OUT_OF_MEMORY, "rank 1 has none"));
   const auto row = gang.Add(2, MakeRow("a", v1::CRASHED));
@@ -96,23 +96,24 @@ TEST(GangTest, AProgramThatFailsOnOneMemberFails) {
 
 TEST(GangTest, ADeathIsOfAProgramThatIsAlone) {
   Gang gang = MakeRunning(2, {"a"});
-  EXPECT_FALSE(gang.FindDeath(1).has_value());
+  EXPECT_FALSE(gang.FindDeath().has_value());
   gang.Add(1, MakeRow("a", v1::TIMED_OUT, "too long"));
-  ASSERT_TRUE(gang.FindDeath(1).has_value());
-  EXPECT_EQ(gang.FindDeath(1)->reason(), "too long");
-  EXPECT_FALSE(gang.FindDeath(0).has_value());
+  ASSERT_TRUE(gang.FindDeath().has_value());
+  EXPECT_EQ(gang.FindDeath()->reason(), "on rank 1: too long");
+  // Whether the runners outlived it is not known yet.
+  EXPECT_FALSE(gang.Add(0, MakeRow("a", v1::TIMED_OUT)).has_value());
 
   Gang measured = MakeRunning(2, {"a"});
   measured.Add(1, MakeRow("a", v1::MEASURED));
-  EXPECT_FALSE(measured.FindDeath(1).has_value());
+  EXPECT_FALSE(measured.FindDeath().has_value());
 
   Gang killed = MakeRunning(2, {"a"});
   killed.Add(1, MakeRow("a", v1::TRANSIENT));
-  EXPECT_FALSE(killed.FindDeath(1).has_value());
+  EXPECT_FALSE(killed.FindDeath().has_value());
 
   Gang of_two = MakeRunning(2, {"a", "b"});
   of_two.Add(1, MakeRow("a", v1::CRASHED));
-  EXPECT_FALSE(of_two.FindDeath(1).has_value());
+  EXPECT_FALSE(of_two.FindDeath().has_value());
 }
 
 TEST(GangTest, NothingCountsBeforeTheGate) {
