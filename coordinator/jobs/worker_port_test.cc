@@ -41,7 +41,7 @@ TEST(CanRunTest, EachOtherRequestIsRefusedByWhatTheWorkerHas) {
       {[](auto& it) { it.set_device_count(5); }, "has 4 cuda devices"},
       {[](auto& it) { it.set_plugin_path("/other.so"); },
        "runs /opt/plugin.so"},
-      {[](auto& it) { it.set_solo(true); }, "has devices of its own"},
+      {[](auto& it) { it.set_solo(true); }, "was started without --solo"},
   };
   for (const auto& [change, reason] : cases) {
     v1::DeviceSpec wanted = MakeWanted();
