@@ -4,7 +4,7 @@
 asks for a plan; ``apply(plan, module, mesh)`` lays the module out as the plan
 says. Nothing of the step runs for a plan, and the module may be on ``meta``.
 
-Versions: torch 2.9 and later, and JAX 0.6 and later to write the step as HLO.
+Versions: torch 2.12 and later, and JAX 0.6 and later to write the step as HLO.
 Parts of torch that are not public are used in ``_tracing.py`` (fake tensors,
 decompositions, pytrees), ``_step.py`` (a module called with other tensors),
 ``_random.py`` (dispatch modes), ``_lowering.py`` (pytrees), ``_attention.py``
@@ -21,12 +21,12 @@ try:
 except ImportError:
     raise ImportError(
         "meshwright.torch needs PyTorch; install it with "
-        "pip install 'torch>=2.9'"
+        "pip install 'torch>=2.12'"
     ) from None
 
-if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 9):
+if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 12):
     raise ImportError(
-        f"meshwright.torch needs PyTorch 2.9 or later, and "
+        f"meshwright.torch needs PyTorch 2.12 or later, and "
         f"{_torch.__version__} is installed; upgrade it with "
         "pip install -U torch"
     )

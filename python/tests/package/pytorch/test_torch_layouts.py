@@ -597,3 +597,19 @@ def test_torch_and_jax_are_imported_when_they_are_used():
         check=True,
         env={"PYTHONPATH": ":".join(sys.path)},
     )
+
+
+def test_a_version_of_torch_that_is_too_old():
+    code = (
+        "import torch\n"
+        "torch.__version__ = '2.11.0'\n"
+        "import meshwright.torch\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "needs PyTorch 2.12 or later, and 2.11.0 is" in done.stderr
