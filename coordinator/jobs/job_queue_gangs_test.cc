@@ -164,14 +164,20 @@ TEST_F(GangsTest, AMemberThatFailsIsNamed) {
   EXPECT_THAT(a->leases(), SizeIs(options_.maximum_tries));
 }
 
+// Of the first program.
+v1::ProfileResult MakeFailure(v1::Outcome outcome, const std::string& reason) {
+  v1::ProfileResult failure;
+  failure.set_key("p0");
+  failure.set_outcome(outcome);
+  failure.set_reason(reason);
+  return failure;
+}
+
 TEST_F(GangsTest, AProgramThatEndsRunnersInEveryTryHasThatAsItsResult) {
   FakeWorker* const a = Add("a");
   FakeWorker* const b = Add("b");
   const Submission job = Submit(2);
-  v1::ProfileResult death;
-  death.set_key("p0");
-  death.set_outcome(v1::CRASHED);
-  death.set_reason("killed by SIGABRT");
+  const v1::ProfileResult death = MakeFailure(v1::CRASHED, "killed by SIGABRT");
   for (int i = 0; i < options_.maximum_tries; ++i) {
     a->Arrive();
     b->Arrive();
@@ -195,9 +201,7 @@ TEST_F(GangsTest, OneDeathOfAllMembersIsNoResult) {
   FakeWorker* const a = Add("a");
   FakeWorker* const b = Add("b");
   const Submission job = Submit(2);
-  v1::ProfileResult death;
-  death.set_key("p0");
-  death.set_outcome(v1::CRASHED);
+  const v1::ProfileResult death = MakeFailure(v1::CRASHED, "killed by SIGABRT");
   a->Arrive();
   b->Arrive();
   a->Report(death);
@@ -212,10 +216,8 @@ TEST_F(GangsTest, AFailureThatTheRunnersOutliveIsTheResult) {
   FakeWorker* const a = Add("a");
   FakeWorker* const b = Add("b");
   const Submission job = Submit(2);
-  v1::ProfileResult failure;
-  failure.set_key("p0");
-  failure.set_outcome(v1::OUT_OF_MEMORY);
-  failure.set_reason("the compiler says so");
+  const v1::ProfileResult failure =
+      MakeFailure(v1::OUT_OF_MEMORY, "the compiler says so");
   a->Arrive();
   b->Arrive();
   a->Report(failure);
