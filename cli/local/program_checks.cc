@@ -66,6 +66,7 @@ struct TrialOutcome {
   std::string last_started;  // program
   std::string waited_for;    // last, as another process's timing
   absl::Duration waited;     // in all
+  bool waits_at_end = false;
 
   bool HasFailedRow() const {
     return std::any_of(rows.begin(), rows.end(), [](const auto& row) {
@@ -99,6 +100,7 @@ TrialOutcome RunTrial(const v1::RunnerRequest& request,
         }
       },
       time.token());
+  outcome.waits_at_end = waits_since.has_value();
   end_wait();
   outcome.is_late = time.has_passed();
   return outcome;
@@ -128,10 +130,10 @@ std::string FindFault(const v1::ProfileResult& row) {
 // Of a program without a row.
 Check ExplainNoRow(const std::string& name, const TrialOutcome& outcome,
                    const std::string& platform, absl::Duration limit) {
-  if (outcome.is_late && outcome.waited > limit / 2) {
+  if (outcome.is_late && (outcome.waits_at_end || outcome.waited > limit / 2)) {
     return {name, State::kWarn,
-            absl::StrCat("it waited for most of ", absl::FormatDuration(limit),
-                         ": ", outcome.waited_for),
+            absl::StrCat("waiting took its ", absl::FormatDuration(limit), ": ",
+                         outcome.waited_for),
             "run doctor again later"};
   }
   if (absl::IsCancelled(outcome.status) && !outcome.is_late) {

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/stop_wait.h"
 
@@ -50,6 +51,25 @@ v1::RunnerEvent MakeStarted(const std::string& key) {
   v1::RunnerEvent event;
   event.mutable_started()->set_key(key);
   return event;
+}
+
+v1::RunnerEvent MakeWaiting() {
+  v1::RunnerEvent event;
+  event.mutable_waiting()->set_reason("another process times on them");
+  return event;
+}
+
+// Says `before`, runs until it is stopped, and says `after`.
+worker::BatchFunction RunUntilStopped(std::vector<v1::RunnerEvent> before,
+                                      std::vector<v1::RunnerEvent> after = {}) {
+  return [before = std::move(before), after = std::move(after)](
+             const v1::RunnerRequest&, const worker::OnRunnerEvent& on_event,
+             const std::stop_token& stop) {
+    for (const v1::RunnerEvent& event : before) on_event(event);
+    base::WaitFor(absl::Hours(1), stop);
+    for (const v1::RunnerEvent& event : after) on_event(event);
+    return absl::CancelledError("the batch was stopped");
+  };
 }
 
 TEST(ProgramChecksTest, OneIsForADeviceAndOneForAll) {
@@ -125,13 +145,7 @@ TEST(ProgramChecksTest, ABatchThatFailsIsRedAtTheProgramItWasAt) {
 TEST(ProgramChecksTest, TheLimitEndsAProgramThatHangs) {
   const auto checks = CheckPrograms(
       MakeCudaDevice(), MakeReady(2),
-      [](const v1::RunnerRequest&, const worker::OnRunnerEvent& on_event,
-         const std::stop_token& stop) {
-        on_event(MakeStarted("all-reduce"));
-        base::WaitFor(absl::Hours(1), stop);
-        return absl::CancelledError("the batch was stopped");
-      },
-      absl::Milliseconds(10));
+      RunUntilStopped({MakeStarted("all-reduce")}), absl::Milliseconds(10));
   ASSERT_THAT(checks, SizeIs(2));
   EXPECT_EQ(checks[0].state, Check::State::kWarn);
   EXPECT_EQ(checks[1].state, Check::State::kFail);
@@ -139,17 +153,9 @@ TEST(ProgramChecksTest, TheLimitEndsAProgramThatHangs) {
 }
 
 TEST(ProgramChecksTest, DevicesThatOthersTimeOnAreNoFault) {
-  const auto checks = CheckPrograms(
-      MakeCudaDevice(), MakeReady(2),
-      [](const v1::RunnerRequest&, const worker::OnRunnerEvent& on_event,
-         const std::stop_token& stop) {
-        v1::RunnerEvent event;
-        event.mutable_waiting()->set_reason("another process times on them");
-        on_event(event);
-        base::WaitFor(absl::Hours(1), stop);
-        return absl::CancelledError("the batch was stopped");
-      },
-      absl::Milliseconds(10));
+  const auto checks =
+      CheckPrograms(MakeCudaDevice(), MakeReady(2),
+                    RunUntilStopped({MakeWaiting()}), absl::Milliseconds(10));
   ASSERT_THAT(checks, SizeIs(2));
   for (const Check& check : checks) {
     EXPECT_EQ(check.state, Check::State::kWarn);
@@ -161,36 +167,20 @@ TEST(ProgramChecksTest, DevicesThatOthersTimeOnAreNoFault) {
 TEST(ProgramChecksTest, AWaitThatTookTheTimeIsNoFault) {
   const auto checks = CheckPrograms(
       MakeCudaDevice(), MakeReady(1),
-      [](const v1::RunnerRequest&, const worker::OnRunnerEvent& on_event,
-         const std::stop_token& stop) {
-        v1::RunnerEvent event;
-        event.mutable_waiting()->set_reason("another process times on them");
-        on_event(event);
-        base::WaitFor(absl::Milliseconds(150), stop);
-        on_event(MakeStarted("reference"));
-        base::WaitFor(absl::Hours(1), stop);
-        return absl::CancelledError("the batch was stopped");
-      },
-      absl::Milliseconds(200));
+      RunUntilStopped({MakeWaiting()}, {MakeStarted("reference")}),
+      absl::Seconds(1));
   ASSERT_THAT(checks, SizeIs(1));
   EXPECT_EQ(checks[0].state, Check::State::kWarn) << checks[0].detail;
 }
 
 TEST(ProgramChecksTest, AnAllReduceThatTakesTheTimeIsNotTheOthersFault) {
+  v1::RunnerEvent late;
+  late.mutable_result()->set_key("all-reduce");
+  late.mutable_result()->set_outcome(v1::TIMED_OUT);
+  late.mutable_result()->set_reason("a run took too long");
   const auto checks = CheckPrograms(
       MakeCudaDevice(), MakeReady(2),
-      [](const v1::RunnerRequest&, const worker::OnRunnerEvent& on_event,
-         const std::stop_token& stop) {
-        v1::RunnerEvent event;
-        event.mutable_result()->set_key("all-reduce");
-        event.mutable_result()->set_outcome(v1::TIMED_OUT);
-        event.mutable_result()->set_reason("a run took too long");
-        on_event(event);
-        on_event(MakeStarted("program"));
-        base::WaitFor(absl::Hours(1), stop);
-        return absl::CancelledError("the batch was stopped");
-      },
-      absl::Milliseconds(10));
+      RunUntilStopped({late, MakeStarted("program")}), absl::Milliseconds(10));
   ASSERT_THAT(checks, SizeIs(2));
   EXPECT_EQ(checks[0].state, Check::State::kWarn) << checks[0].detail;
   EXPECT_EQ(checks[1].state, Check::State::kFail);
