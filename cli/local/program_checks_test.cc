@@ -35,7 +35,7 @@ worker::BatchFunction MeasureAll(std::function<void(v1::ProfileResult&)> spoil =
                                      [](v1::ProfileResult&) {}) {
   return [spoil = std::move(spoil)](const v1::RunnerRequest& request,
                                     const worker::OnRunnerEvent& on_event,
-                                    std::stop_token) {
+                                    const std::stop_token&) {
     for (const v1::Program& program : request.programs()) {
       v1::RunnerEvent event;
       event.mutable_result()->set_key(program.key());
@@ -129,13 +129,13 @@ TEST(ProgramChecksTest, AWrongSumIsRed) {
 }
 
 TEST(ProgramChecksTest, ABatchThatFailsIsRedAtTheProgramItWasAt) {
-  const auto checks =
-      CheckPrograms(MakeCudaDevice(), MakeReady(2),
-                    [](const v1::RunnerRequest&,
-                       const worker::OnRunnerEvent& on_event, std::stop_token) {
-                      on_event(MakeStarted("reference"));
-                      return absl::UnavailableError("the runner was killed");
-                    });
+  const auto checks = CheckPrograms(
+      MakeCudaDevice(), MakeReady(2),
+      [](const v1::RunnerRequest&, const worker::OnRunnerEvent& on_event,
+         const std::stop_token&) {
+        on_event(MakeStarted("reference"));
+        return absl::UnavailableError("the runner was killed");
+      });
   ASSERT_THAT(checks, SizeIs(2));
   EXPECT_EQ(checks[0].state, Check::State::kFail);
   EXPECT_EQ(checks[0].detail, "the runner was killed");
@@ -201,7 +201,7 @@ TEST(ProgramChecksTest, DevicesThatDoNotOpenRunNothing) {
   const auto checks = CheckPrograms(
       MakeCudaDevice(), absl::FailedPreconditionError("no device"),
       [](const v1::RunnerRequest&, const worker::OnRunnerEvent&,
-         std::stop_token) -> absl::Status {
+         const std::stop_token&) -> absl::Status {
         ADD_FAILURE() << "a batch was run";
         return absl::OkStatus();
       });

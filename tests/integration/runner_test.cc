@@ -175,9 +175,10 @@ TEST_F(RunnerTest, AKilledWorkersBatchEndsOnAnotherAndNothingStaysBehind) {
 TEST_F(RunnerTest, AnUnknownPluginIsOneSentence) {
   v1::DeviceSpec device = Device();
   device.set_plugin_path("/nonexistent/plugin.so");
-  const auto ready = worker::DescribeDevices(
-      device, [](const v1::RunnerRequest& request,
-                 const worker::OnRunnerEvent& on_event, std::stop_token) {
+  const auto ready =
+      worker::DescribeDevices(device, [](const v1::RunnerRequest& request,
+                                         const worker::OnRunnerEvent& on_event,
+                                         const std::stop_token&) {
         return worker::sandbox::RunBatch(request, on_event, {});
       });
   EXPECT_EQ(ready.status().code(), absl::StatusCode::kFailedPrecondition);
