@@ -17,15 +17,18 @@ constexpr int64_t kEnded = -1;
 
 struct IdleLimit::State {
   absl::Duration patience;
+  std::weak_ptr<const void> stream;
   std::function<void()> end;
   // How often it began or ceased to wait: odd while it waits. Or kEnded.
   std::atomic<int64_t> turns = 0;
   std::unique_ptr<grpc::Alarm> alarm;
 };
 
-IdleLimit::IdleLimit(absl::Duration patience, std::function<void()> end)
+IdleLimit::IdleLimit(absl::Duration patience, std::weak_ptr<const void> stream,
+                     std::function<void()> end)
     : state_(std::make_shared<State>()) {
   state_->patience = patience;
+  state_->stream = std::move(stream);
   state_->end = std::move(end);
   Ring(state_, /*seen=*/0);
 }
@@ -55,11 +58,9 @@ void IdleLimit::Ring(const std::shared_ptr<State>& state, int64_t seen) {
                       const bool is_idle =
                           now == seen && now % 2 == 1 &&
                           it->turns.compare_exchange_strong(now, kEnded);
-                      if (is_idle) {
-                        it->end();
-                      } else {
-                        Ring(it, now);
-                      }
+                      if (!is_idle) return Ring(it, now);
+                      const auto stream = it->stream.lock();
+                      if (stream != nullptr) it->end();
                     });
 }
 

@@ -7,16 +7,14 @@
 // may still have the work done is asked before it begins, and once in
 // kBetweenLooks until it ends, also while it waits and sends nothing; where
 // not, the work is stopped. A client that takes no event for a while has its
-// call cancelled: what waits behind a full window is not ended by a status. It
-// is a template over the reactor, so that this header needs no gRPC. Threads:
-// Send from any, until the work ends. Ownership: it lives until both gRPC and
-// the work are done; the slot until the last event is taken; the limits hold it
-// weakly. Errors: the work's status is the call's; without a slot, why there is
-// none; that of `may_go_on`, once it gave one.
+// call cancelled (WriteLimit). It is a template over the reactor, so that this
+// header needs no gRPC. Threads: Send from any, until the work ends. Ownership:
+// it lives until both gRPC and the work are done; the slot until the last event
+// is taken; the limits hold it weakly. Errors: the work's status is the call's;
+// without a slot, why there is none; that of `may_go_on`, once it gave one.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_EVENT_STREAM_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_EVENT_STREAM_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -65,7 +63,7 @@ class EventStream
       return stream.get();
     }
     stream->slot_ = *slot;
-    stream->LimitIdleTime();
+    stream->LimitWrites();
     stream->LookLater();
     calls->Post([stream, work = std::move(work)]() mutable {
       stream->EndWork(stream->Look() ? work(*stream) : absl::OkStatus());
@@ -86,11 +84,7 @@ class EventStream
   std::stop_token stop() { return stop_.get_token(); }
 
   void OnWriteDone(bool ok) override {
-    if (idle_->Note()) {
-      NoteWritten(ok);
-    } else {
-      EndLate();
-    }
+    if (limit_->Note()) NoteWritten(ok);
   }
   void OnCancel() override { stop_.request_stop(); }
   void OnDone() override { self_.reset(); }
@@ -100,7 +94,7 @@ class EventStream
 
   // Of the outbox: an event, and the end when all were taken.
   void StartWrite(const Event* event) {
-    idle_->Await();
+    limit_->Await();
     Reactor::StartWrite(event);
   }
   void Finish(const Status& status) {
@@ -108,20 +102,9 @@ class EventStream
     Reactor::Finish(status);
   }
 
-  void LimitIdleTime() {
-    idle_ = std::make_unique<base::IdleLimit>(
-        terms_.patience, [weak = this->weak_from_this()] {
-          const std::shared_ptr<EventStream> stream = weak.lock();
-          if (stream == nullptr) return;
-          stream->terms_.cancel();
-          stream->EndLate();
-        });
-  }
-
-  // Called by the limit, and when the write that it ended is done. gRPC's
-  // context lives until the call is finished, so the last of both goes on.
-  void EndLate() {
-    if (late_.fetch_add(1) > 0) NoteWritten(false);
+  void LimitWrites() {
+    limit_ = std::make_unique<base::WriteLimit>(
+        terms_.patience, self_, terms_.cancel, [this] { NoteWritten(false); });
   }
 
   void NoteWritten(bool ok) {
@@ -132,11 +115,11 @@ class EventStream
   // Asks again, and so on until the work ends. Nobody notes anything of the
   // limit, so that it is up after twice its patience.
   void LookLater() {
-    look_ = std::make_unique<base::IdleLimit>(
-        terms_.between_looks / 2, [weak = this->weak_from_this()] {
-          const std::shared_ptr<EventStream> stream = weak.lock();
-          if (stream != nullptr && stream->Look()) stream->LookLater();
-        });
+    const auto look = [this] {
+      if (Look()) LookLater();
+    };
+    look_ = std::make_unique<base::IdleLimit>(terms_.between_looks / 2,
+                                              this->weak_from_this(), look);
     look_->Await();
   }
 
@@ -174,8 +157,7 @@ class EventStream
   absl::Status allowed_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<EventStream> self_;
   std::unique_ptr<base::IdleLimit> look_;
-  std::unique_ptr<base::IdleLimit> idle_;
-  std::atomic<int> late_ = 0;
+  std::unique_ptr<base::WriteLimit> limit_;
   std::stop_source stop_;
   Outbox<EventStream, Event, Status> outbox_;
 };

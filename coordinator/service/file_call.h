@@ -3,8 +3,8 @@
 // Concept: the file is made, and read, on `calls`; the next piece is read when
 // the client has taken the one before, so memory holds one. The last message
 // has the file's report and no data. A client that takes no piece for a while
-// has its call cancelled: what waits behind a full window is not ended by a
-// status. It is a template over the reactor, so that this header needs no gRPC.
+// has its call cancelled (WriteLimit). It is a template over the reactor, so
+// that this header needs no gRPC.
 //
 //   reading ──▶ writing ── taken ──▶ reading ──▶ ... ──▶ finished
 //                  └── not in time ──▶ cancelled and written ──▶ finished
@@ -17,7 +17,6 @@
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_FILE_CALL_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_FILE_CALL_H_
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -38,9 +37,7 @@ namespace meshwright::service {
 
 // `File` has Read(bytes), which gives an empty string at its end, and report().
 template <typename Reactor, typename Chunk, typename File>
-class FileCall
-    : public Reactor,
-      public std::enable_shared_from_this<FileCall<Reactor, Chunk, File>> {
+class FileCall : public Reactor {
  public:
   using Make = std::function<absl::StatusOr<std::unique_ptr<File>>()>;
   struct Terms {
@@ -57,7 +54,7 @@ class FileCall
     auto call = std::make_shared<FileCall>(std::move(terms), std::move(slot),
                                            std::move(make));
     call->self_ = call;
-    call->LimitIdleTime();
+    call->LimitWrites();
     call->PostSend();
     return call.get();
   }
@@ -68,9 +65,8 @@ class FileCall
         make_(std::move(make)) {}
 
   void OnWriteDone(bool ok) override {
-    if (!idle_->Note()) {
-      EndLate();
-    } else if (!ok) {
+    if (!limit_->Note()) return;  // it has ended
+    if (!ok) {
       base::FinishCall(this, absl::CancelledError("the client went away"));
     } else if (chunk_.has_report()) {
       base::FinishCall(this, absl::OkStatus());
@@ -83,24 +79,14 @@ class FileCall
  private:
   static constexpr size_t kChunkBytes = size_t{1} << 20;
 
-  void LimitIdleTime() {
-    idle_ = std::make_unique<base::IdleLimit>(
-        terms_.patience, [weak = this->weak_from_this()] {
-          const std::shared_ptr<FileCall> call = weak.lock();
-          if (call == nullptr) return;
-          call->terms_.cancel();
-          call->EndLate();
+  void LimitWrites() {
+    limit_ = std::make_unique<base::WriteLimit>(
+        terms_.patience, self_, terms_.cancel, [this] {
+          base::FinishCall(this, absl::DeadlineExceededError(absl::StrCat(
+                                     "no piece of the file was taken for ",
+                                     absl::FormatDuration(terms_.patience),
+                                     "; ask for it again")));
         });
-  }
-
-  // Called by the limit, and when the write that it ended is done. gRPC's
-  // context lives until the call is finished, so the last of both finishes it.
-  void EndLate() {
-    if (late_.fetch_add(1) == 0) return;
-    base::FinishCall(this, absl::DeadlineExceededError(absl::StrCat(
-                               "no piece of the file was taken for ",
-                               absl::FormatDuration(terms_.patience),
-                               "; ask for it again")));
   }
 
   void PostSend() {
@@ -110,7 +96,7 @@ class FileCall
   void Send() {
     const absl::Status status = Fill();
     if (status.ok()) {
-      idle_->Await();
+      limit_->Await();
       this->StartWrite(&chunk_);
     } else {
       base::FinishCall(this, status);
@@ -132,8 +118,7 @@ class FileCall
   const absl::StatusOr<CallSlots::Slot> slot_;
   const Make make_;
   std::shared_ptr<FileCall> self_;
-  std::unique_ptr<base::IdleLimit> idle_;
-  std::atomic<int> late_ = 0;
+  std::unique_ptr<base::WriteLimit> limit_;
   std::unique_ptr<File> file_;
   Chunk chunk_;
 };

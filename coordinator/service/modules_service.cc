@@ -75,8 +75,7 @@ size_t ChooseCapacity(size_t needed, size_t stated) {
 
 // One module that comes in chunks. It holds itself until gRPC is done with it;
 // the limit, which may end it later, holds it weakly.
-class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk>,
-                  public std::enable_shared_from_this<ModulePut> {
+class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
  public:
   struct Terms {
     plans::PlanRunner* runner;
@@ -133,14 +132,11 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk>,
 
  private:
   void LimitIdleTime() {
-    idle_ = std::make_unique<base::IdleLimit>(
-        terms_.patience, [weak = weak_from_this()] {
-          const std::shared_ptr<ModulePut> put = weak.lock();
-          if (put == nullptr) return;
-          put->End(absl::DeadlineExceededError(absl::StrCat(
-              "no chunk of the module came for ",
-              absl::FormatDuration(put->terms_.patience), "; put it again")));
-        });
+    idle_ = std::make_unique<base::IdleLimit>(terms_.patience, self_, [this] {
+      End(absl::DeadlineExceededError(absl::StrCat(
+          "no chunk of the module came for ",
+          absl::FormatDuration(terms_.patience), "; put it again")));
+    });
     idle_->Await();
   }
 

@@ -4,9 +4,8 @@
 // then reads those after the last one it sent. So a slow client costs no
 // memory, loses nothing and gets nothing twice. A client that goes away ends
 // its call, never the plan. One that takes no update for a while has its call
-// cancelled: what waits behind a full window is not ended by a status. It is a
-// template over the event, so that MakePlan, which speaks of progress and a
-// plan, is the same call.
+// cancelled (WriteLimit). It is a template over the event, so that MakePlan,
+// which speaks of progress and a plan, is the same call.
 //
 //   idle ── Wake ──▶ reading ──▶ writing (one by one) ──▶ reading ──▶ idle
 //                                    ├── the plan has ended ──▶ finished
@@ -23,7 +22,6 @@
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -69,7 +67,7 @@ class PlanWatch : public Reactor {
     auto watch =
         std::make_shared<PlanWatch>(std::move(terms), std::move(translate));
     watch->self_ = watch;
-    watch->LimitIdleTime();
+    watch->LimitWrites();
     return watch;
   }
 
@@ -92,7 +90,7 @@ class PlanWatch : public Reactor {
   }
 
   void OnWriteDone(bool ok) override {
-    if (!idle_->Note()) return EndLate();
+    if (!limit_->Note()) return;  // it has ended
     base::MutexLock lock(&mutex_);
     events_.pop_front();
     if (!ok || is_cancelled_) {
@@ -129,28 +127,18 @@ class PlanWatch : public Reactor {
  private:
   static constexpr int kReadAtOnce = 64;
 
-  void LimitIdleTime() {
-    idle_ = std::make_unique<base::IdleLimit>(
-        terms_.patience, [weak = std::weak_ptr<PlanWatch>(self_)] {
-          const std::shared_ptr<PlanWatch> watch = weak.lock();
-          if (watch == nullptr) return;
-          watch->terms_.cancel();
-          watch->EndLate();
+  void LimitWrites() {
+    limit_ = std::make_unique<base::WriteLimit>(
+        terms_.patience, self_, terms_.cancel, [this] {
+          base::MutexLock lock(&mutex_);
+          End(absl::DeadlineExceededError(absl::StrCat(
+              "no update of the plan was taken for ",
+              absl::FormatDuration(terms_.patience), "; watch it again")));
         });
   }
 
-  // Called by the limit, and when the write that it ended is done. gRPC's
-  // context lives until the call is finished, so the last of both finishes it.
-  void EndLate() {
-    if (late_.fetch_add(1) == 0) return;
-    base::MutexLock lock(&mutex_);
-    End(absl::DeadlineExceededError(absl::StrCat(
-        "no update of the plan was taken for ",
-        absl::FormatDuration(terms_.patience), "; watch it again")));
-  }
-
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    idle_->Await();
+    limit_->Await();
     this->StartWrite(&events_.front());
   }
 
@@ -254,8 +242,7 @@ class PlanWatch : public Reactor {
   const Terms terms_;
   const Translate translate_;
   std::shared_ptr<PlanWatch> self_;
-  std::unique_ptr<base::IdleLimit> idle_;
-  std::atomic<int> late_ = 0;
+  std::unique_ptr<base::WriteLimit> limit_;
   std::function<absl::Status()> may_go_on_;  // set once, before any read
 
   base::Mutex mutex_;

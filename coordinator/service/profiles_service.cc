@@ -45,8 +45,7 @@ using ExportCall = FileCall<grpc::ServerWriteReactor<v1::ExportChunk>,
 // A file of measurements that comes in chunks. The disk is waited for on
 // `calls`. It holds itself until gRPC is done with it; the limit, which may end
 // it later, holds it weakly.
-class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk>,
-                   public std::enable_shared_from_this<ImportCall> {
+class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk> {
  public:
   static ImportCall* Begin(const ServiceContext& context,
                            const ServerLimits& limits,
@@ -88,11 +87,9 @@ class ImportCall : public grpc::ServerReadReactor<v1::ImportChunk>,
 
  private:
   void LimitIdleTime(absl::Duration patience) {
-    idle_ = std::make_unique<base::IdleLimit>(
-        patience, [weak = weak_from_this(), patience] {
-          const std::shared_ptr<ImportCall> import = weak.lock();
-          if (import == nullptr) return;
-          import->End(absl::DeadlineExceededError(absl::StrCat(
+    idle_ =
+        std::make_unique<base::IdleLimit>(patience, self_, [this, patience] {
+          End(absl::DeadlineExceededError(absl::StrCat(
               "no chunk of the file came for ", absl::FormatDuration(patience),
               "; import it again")));
         });

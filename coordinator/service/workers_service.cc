@@ -29,8 +29,7 @@ namespace {
 // limit, which may end it later, holds it weakly.
 class WorkerStream
     : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
-      public jobs::WorkerPort,
-      public std::enable_shared_from_this<WorkerStream> {
+      public jobs::WorkerPort {
  public:
   static WorkerStream* Begin(jobs::JobQueue* queue,
                              const security::Guard* guard,
@@ -117,11 +116,9 @@ class WorkerStream
 
  private:
   void AwaitHello(absl::Duration patience) {
-    hello_ = std::make_unique<base::IdleLimit>(
-        patience, [weak = weak_from_this(), patience] {
-          const std::shared_ptr<WorkerStream> stream = weak.lock();
-          if (stream == nullptr) return;
-          stream->Finish(absl::DeadlineExceededError(absl::StrCat(
+    hello_ =
+        std::make_unique<base::IdleLimit>(patience, self_, [this, patience] {
+          Finish(absl::DeadlineExceededError(absl::StrCat(
               "the worker did not say who it is for ",
               absl::FormatDuration(patience), "; attach it again")));
         });
