@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/row_time.h"
 
 namespace meshwright::estimation {
@@ -20,7 +21,7 @@ std::vector<int64_t> ListAnchorTimes(const store::Results& rows) {
   std::vector<int64_t> times;
   for (const auto& [key, row] : rows) {
     if (row.outcome() != v1::MEASURED) continue;
-    const TimeBase time = FindAnchorTime(row.measurement());
+    const TimeBase time = store::FindAnchorTime(row.measurement());
     if (time.has_value()) times.push_back(*time);
   }
   return times;
@@ -48,7 +49,7 @@ TimeBase FindFastestAnchor(const store::Results& rows) {
 
 bool IsOfSlowPeriod(const TimeBase& fastest,
                     const v1::Measurement& measurement) {
-  const TimeBase own = FindAnchorTime(measurement);
+  const TimeBase own = store::FindAnchorTime(measurement);
   return fastest.has_value() && own.has_value() &&
          static_cast<double>(*own) >
              (1 + kSlowPeriod) * static_cast<double>(*fastest);
@@ -79,7 +80,7 @@ void ScaleTimes(double factor, v1::Measurement& it) {
 void BringToTimeBase(const TimeBase& base, v1::ProfileResult& row) {
   if (row.outcome() != v1::MEASURED) return;
   v1::Measurement& it = *row.mutable_measurement();
-  ScaleTimes(FindTimeBaseFactor(base, it), it);
+  ScaleTimes(store::FindTimeBaseFactor(base, it), it);
 }
 
 TimeBase BringToOneTimeBase(store::Results& rows) {

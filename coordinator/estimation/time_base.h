@@ -15,16 +15,10 @@
 #include <optional>
 #include <vector>
 
-#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/profile.pb.h"
 
 namespace meshwright::estimation {
-
-using store::FindAnchorTime;
-using store::FindTimeBaseFactor;
-using store::kMaxTimeBaseFactor;
-using store::kSpeedAnchor;
 
 // An anchor that took more than this share longer than the fastest quarter of
 // all ran in a slow period of the machine. Other programs lose more than it

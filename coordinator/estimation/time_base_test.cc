@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "profiledb/store/anchor_time.h"
+
 namespace meshwright::estimation {
 namespace {
 
@@ -25,7 +27,7 @@ v1::ProfileResult Row(int64_t nanoseconds, int64_t compute, int64_t memory) {
     anchor.set_name(name);
     anchor.set_minimum_ns(time);
   };
-  if (compute > 0) add(kSpeedAnchor, compute);
+  if (compute > 0) add(store::kSpeedAnchor, compute);
   if (memory > 0) add("memory", memory);
   return row;
 }
@@ -85,17 +87,17 @@ TEST(TimeBaseTest, RowsOfASlowDayComeToTheOthersBase) {
 
 TEST(TimeBaseTest, OtherAnchorsScaleNothing) {
   const TimeBase base = 100;
-  EXPECT_EQ(FindTimeBaseFactor(base, Row(1, 100, 500).measurement()), 1);
-  EXPECT_EQ(FindTimeBaseFactor(base, Row(1, 102, 100).measurement()),
+  EXPECT_EQ(store::FindTimeBaseFactor(base, Row(1, 100, 500).measurement()), 1);
+  EXPECT_EQ(store::FindTimeBaseFactor(base, Row(1, 102, 100).measurement()),
             100 / 102.0);
 }
 
 TEST(TimeBaseTest, FactorsAreBounded) {
   const TimeBase base = 100;
-  EXPECT_EQ(FindTimeBaseFactor(base, Row(1, 1000, 0).measurement()),
-            1 / kMaxTimeBaseFactor);
-  EXPECT_EQ(FindTimeBaseFactor(base, Row(1, 10, 0).measurement()),
-            kMaxTimeBaseFactor);
+  EXPECT_EQ(store::FindTimeBaseFactor(base, Row(1, 1000, 0).measurement()),
+            1 / store::kMaxTimeBaseFactor);
+  EXPECT_EQ(store::FindTimeBaseFactor(base, Row(1, 10, 0).measurement()),
+            store::kMaxTimeBaseFactor);
 }
 
 TEST(TimeBaseTest, RowsWithoutAnchorsStay) {

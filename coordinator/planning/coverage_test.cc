@@ -5,10 +5,10 @@
 
 #include <iterator>
 
-#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
 
@@ -134,7 +134,7 @@ TEST_F(CoverageTest, RowsOfASlowPeriodCountAsNoisy) {
     v1::ProfileResult row = store::MakeMeasured("any");
     row.set_key(step->space.programs[i].key());
     v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
-    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_name(store::kSpeedAnchor);
     anchor.set_minimum_ns(anchors[i]);
     ASSERT_TRUE(store_.Record(row, {}).ok());
   }

@@ -11,6 +11,7 @@
 #include "base/failpoint.h"
 #include "base/status_macros.h"
 #include "coordinator/estimation/cross_mesh_estimate.h"
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/row_time.h"
 #include "profiledb/store/summary.h"
 
@@ -98,7 +99,7 @@ void Measuring::GoOnWith(const v1::Program& program) {
 }
 
 void Measuring::NoteAnchor(const v1::Measurement& measurement) {
-  const auto anchor = estimation::FindAnchorTime(measurement);
+  const auto anchor = store::FindAnchorTime(measurement);
   if (anchor.has_value()) anchors_.push_back(*anchor);
 }
 

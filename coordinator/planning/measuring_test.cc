@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/away.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
@@ -276,7 +277,7 @@ TEST_F(MeasuringTest, ASlowPeriodIsMeasuredOnceMore) {
     const bool slow = program.label() != "b" && time == 1;
     v1::ProfileResult row = Measured(slow ? 1150 : 1000, v1::GOOD);
     v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
-    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_name(store::kSpeedAnchor);
     anchor.set_minimum_ns(slow ? 15'900 : 15'200);
     return row;
   });
@@ -303,7 +304,7 @@ TEST_F(MeasuringTest, WhatRepeatsFindAsSlowIsTheMachinesSpeed) {
   ScriptedMeasurer measurer([&](const v1::Program& program, int) {
     v1::ProfileResult row = Measured(1000, v1::GOOD);
     v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
-    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_name(store::kSpeedAnchor);
     anchor.set_minimum_ns(fast.contains(program.label()) ? 15'200 : 15'900);
     return row;
   });
@@ -327,7 +328,7 @@ TEST_F(MeasuringTest, ASlowRepeatCountsUntilABatchIsFaster) {
     const bool is_noisy = program.label() == "c" && time == 1;
     v1::ProfileResult row = Measured(1000, is_noisy ? v1::NOISY : v1::GOOD);
     v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
-    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_name(store::kSpeedAnchor);
     anchor.set_minimum_ns(program.label() == "c" && time == 2   ? 20'000
                           : program.label() == "e" && time == 1 ? 15'900
                                                                 : 15'200);
@@ -346,7 +347,7 @@ TEST_F(MeasuringTest, RowsOfTheStoresSlowPeriodsHeal) {
   const auto take = [](bool is_slow) {
     v1::ProfileResult row = Measured(is_slow ? 1080 : 1000, v1::GOOD);
     v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
-    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_name(store::kSpeedAnchor);
     anchor.set_minimum_ns(is_slow ? 15'900 : 15'200);
     return row;
   };

@@ -6,6 +6,7 @@
 #include "base/fingerprint.h"
 #include "coordinator/ir/load/module_fingerprint.h"
 #include "coordinator/problem/memory_limit.h"
+#include "profiledb/store/anchor_time.h"
 
 namespace meshwright::planning {
 namespace {
@@ -92,7 +93,7 @@ void AddAnchors(const estimation::TimeBase& base,
                 google::protobuf::RepeatedPtrField<v1::AnchorTime>& anchors) {
   if (!base.has_value()) return;
   v1::AnchorTime& anchor = *anchors.Add();
-  anchor.set_name(estimation::kSpeedAnchor);
+  anchor.set_name(store::kSpeedAnchor);
   anchor.set_minimum_ns(*base);
   anchor.set_median_ns(*base);
 }
@@ -101,7 +102,7 @@ estimation::TimeBase ReadAnchors(
     const google::protobuf::RepeatedPtrField<v1::AnchorTime>& anchors) {
   v1::Measurement beside;
   *beside.mutable_anchors() = anchors;
-  return estimation::FindAnchorTime(beside);
+  return store::FindAnchorTime(beside);
 }
 
 }  // namespace meshwright::planning

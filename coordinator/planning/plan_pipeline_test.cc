@@ -17,6 +17,7 @@
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/selection/measurement_order.h"
 #include "coordinator/selection/selection.h"
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/row_time.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
@@ -489,7 +490,7 @@ class SlowPeriodTest : public NoisyRowsTest {
     if (is_slow) estimation::ScaleTimes(kLoss, it);
     it.set_quality(v1::GOOD);
     v1::AnchorTime& anchor = *it.add_anchors();
-    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_name(store::kSpeedAnchor);
     anchor.set_minimum_ns(is_slow ? kSlowAnchor : kAnchor);
   }
 

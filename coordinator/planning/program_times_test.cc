@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/testing/rows.h"
 
 namespace meshwright::planning {
@@ -18,7 +19,7 @@ v1::ProfileResult Took(int64_t nanoseconds, int64_t anchor_ns) {
   it.set_median_ns(nanoseconds);
   it.set_mad_ns(nanoseconds / 100);
   v1::AnchorTime& anchor = *it.add_anchors();
-  anchor.set_name(estimation::kSpeedAnchor);
+  anchor.set_name(store::kSpeedAnchor);
   anchor.set_minimum_ns(anchor_ns);
   return row;
 }
@@ -75,7 +76,7 @@ TEST_F(ProgramTimesTest, OtherRowsComeToThePlansBase) {
   EXPECT_EQ(step_.results["layer"].measurement().minimum_ns(), 3000);
   EXPECT_FALSE(step_.time_base.has_value());
   v1::AnchorTime& anchor = *plan_.add_anchors();
-  anchor.set_name(estimation::kSpeedAnchor);
+  anchor.set_name(store::kSpeedAnchor);
   anchor.set_minimum_ns(110);
   step_.time_base = 100;
   for (int again = 0; again < 2; ++again) {

@@ -8,12 +8,12 @@
 #include <stop_token>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/remeasure.h"
 #include "coordinator/problem/memory_limit.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/stages/measured_meshes.h"
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::stages {
@@ -473,7 +473,7 @@ TEST_F(StagedPlanTest, EveryStageSaysTheTimeBaseOfItsMesh) {
   measurer_.alter = [](const v1::RunnerRequest& request,
                        v1::ProfileResult& result) {
     v1::AnchorTime& anchor = *result.mutable_measurement()->add_anchors();
-    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_name(store::kSpeedAnchor);
     anchor.set_minimum_ns(int64_t{15'000} * request.device().device_count());
   };
   const auto plan = Plan(Request("gpt2_2l", {2, 2}, 4, 1e12));
@@ -481,7 +481,7 @@ TEST_F(StagedPlanTest, EveryStageSaysTheTimeBaseOfItsMesh) {
   ExpectWhole(*plan);
   for (const v1::PlanStage& stage : plan->stages()) {
     ASSERT_EQ(stage.anchors_size(), 1);
-    EXPECT_EQ(stage.anchors(0).name(), estimation::kSpeedAnchor);
+    EXPECT_EQ(stage.anchors(0).name(), store::kSpeedAnchor);
     EXPECT_EQ(stage.anchors(0).minimum_ns(), 15'000 * stage.devices_size());
   }
 }

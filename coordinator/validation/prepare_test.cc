@@ -6,6 +6,7 @@
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
+#include "profiledb/store/anchor_time.h"
 #include "profiledb/store/summary.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
@@ -144,7 +145,7 @@ TEST_F(PrepareTest, TheFileSaysNothingOfOtherDevices) {
     it.set_key(store::MakeKey(it.key()));
   }
   v1::AnchorTime& anchor = *request_.plan.add_anchors();
-  anchor.set_name(estimation::kSpeedAnchor);
+  anchor.set_name(store::kSpeedAnchor);
   anchor.set_minimum_ns(150'000);
   const Validation there = Prepare(store_);
   EXPECT_FALSE(there.on_plans_devices);
