@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
+
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::base {
@@ -22,6 +24,19 @@ absl::Status SharedLibrary::FindAddress(const char* symbol,
   if (*address != nullptr) return {};
   return absl::FailedPreconditionError(absl::StrCat(
       name_, " has no ", symbol, "; it is another library, or too old a one"));
+}
+
+std::vector<std::string> ListPipFolders(
+    const std::string& plugin, std::initializer_list<const char*> packages) {
+  const auto own = std::filesystem::path(plugin).parent_path();
+  std::vector<std::string> folders;
+  for (const char* const package : packages) {
+    for (const char* const up : {"../..", ".."}) {
+      const auto folder = own / up / "nvidia" / package / "lib";
+      folders.push_back(folder.lexically_normal().string());
+    }
+  }
+  return folders;
 }
 
 }  // namespace meshwright::base

@@ -138,20 +138,17 @@ absl::StatusOr<base::SharedLibrary> OpenCupti(const std::string& plugin_path) {
   const std::string remedy =
       "install nvidia-cuda-cupti beside the plugin, else kernels are timed by "
       "the plugin's profiler alone";
-  static constexpr const char* kPipFolders[] = {
-      "../../nvidia/cu13/lib", "../nvidia/cu13/lib",
-      "../../nvidia/cuda_cupti/lib", "../nvidia/cuda_cupti/lib"};
   for (const char* const name : kNames) {
     void* const mapped = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     if (mapped == nullptr) continue;
     dlclose(mapped);  // Open counts it once more
     return base::SharedLibrary::Open(name, remedy);
   }
-  const auto folder = std::filesystem::path(plugin_path).parent_path();
-  for (const char* const pip : kPipFolders) {
+  for (const std::string& folder :
+       base::ListPipFolders(plugin_path, {"cu13", "cuda_cupti"})) {
     for (const char* const name : kNames) {
       std::error_code none;
-      const auto path = (folder / pip / name).lexically_normal();
+      const std::string path = absl::StrCat(folder, "/", name);
       if (std::filesystem::exists(path, none)) {
         return base::SharedLibrary::Open(path, remedy);
       }

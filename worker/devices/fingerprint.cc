@@ -99,10 +99,9 @@ std::string NameGovernor(const fs::path& root) {
 std::optional<base::SharedLibrary> OpenLibrary(
     const fs::path& plugin, const std::vector<std::string>& names) {
   std::vector<fs::path> folders = {""};
-  for (const char* const up : {"../../nvidia", "../nvidia"}) {
-    for (const char* const package : {"cu13", "cublas", "cudnn", "nccl"}) {
-      folders.push_back(plugin.parent_path() / up / package / "lib");
-    }
+  for (const std::string& folder :
+       base::ListPipFolders(plugin, {"cu13", "cublas", "cudnn", "nccl"})) {
+    folders.emplace_back(folder);
   }
   for (const fs::path& folder : folders) {
     for (const std::string& name : names) {

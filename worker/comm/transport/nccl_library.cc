@@ -1,8 +1,6 @@
 #include "worker/comm/transport/nccl_library.h"
 
 #include <cstdlib>
-#include <filesystem>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/shared_library.h"
@@ -11,22 +9,7 @@
 namespace meshwright::worker::comm {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr char kNccl[] = "libnccl.so.2";
-
-// Where pip puts it, seen from the CUDA plugin; none where that is not named.
-std::vector<std::string> ListPlacesOfPip() {
-  const char* const plugin = std::getenv("MESHWRIGHT_CUDA_PLUGIN");
-  if (plugin == nullptr || *plugin == '\0') return {};
-  std::vector<std::string> places;
-  for (const char* const up : {"../..", ".."}) {
-    const fs::path place =
-        fs::path(plugin).parent_path() / up / "nvidia/nccl/lib" / kNccl;
-    places.push_back(place.lexically_normal().string());
-  }
-  return places;
-}
 
 // `name` becomes that of the library that opens.
 absl::StatusOr<base::SharedLibrary> OpenNccl(std::string& name) {
@@ -35,7 +18,10 @@ absl::StatusOr<base::SharedLibrary> OpenNccl(std::string& name) {
       "without GPUs use transport tcp";
   auto library = base::SharedLibrary::Open(name, remedy);
   if (library.ok() || name != kNccl) return library;
-  for (const std::string& place : ListPlacesOfPip()) {
+  const char* const plugin = std::getenv("MESHWRIGHT_CUDA_PLUGIN");
+  if (plugin == nullptr || *plugin == '\0') return library;
+  for (const std::string& folder : base::ListPipFolders(plugin, {"nccl"})) {
+    const std::string place = absl::StrCat(folder, "/", kNccl);
     auto found = base::SharedLibrary::Open(place, remedy);
     if (!found.ok()) continue;
     name = place;
