@@ -1,8 +1,11 @@
 #include "coordinator/plans/outgoing_files.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -10,21 +13,21 @@
 namespace meshwright::plans {
 namespace {
 
-absl::Status ExplainErrno(const char* action) {
+absl::Status MakeCannotWriteError() {
   return absl::ErrnoToStatus(
-      errno, absl::StrCat(action, " ", base::FindTemporaryFolder()));
+      errno, absl::StrCat("cannot write to ", base::FindTemporaryFolder()));
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<OutgoingFiles>> OutgoingFiles::Make(
+absl::StatusOr<OutgoingFiles> MakeOutgoingFiles(
     std::vector<base::NamedFile> files) {
   ASSIGN_OR_RETURN(base::OwnedFile file, base::OpenUnnamedFile());
   v1::ExportedFiles report;
   for (base::NamedFile& it : files) {
     const size_t bytes = it.content.size();
     if (std::fwrite(it.content.data(), 1, bytes, file.get()) != bytes) {
-      return ExplainErrno("cannot write to");
+      return MakeCannotWriteError();
     }
     std::string().swap(it.content);
     v1::ExportedFile& row = *report.add_files();
@@ -33,17 +36,9 @@ absl::StatusOr<std::unique_ptr<OutgoingFiles>> OutgoingFiles::Make(
   }
   if (std::fflush(file.get()) != 0 ||
       std::fseek(file.get(), 0, SEEK_SET) != 0) {
-    return ExplainErrno("cannot write to");
+    return MakeCannotWriteError();
   }
-  return std::unique_ptr<OutgoingFiles>(
-      new OutgoingFiles(std::move(file), std::move(report)));
-}
-
-absl::StatusOr<std::string> OutgoingFiles::Read(size_t maximum) {
-  std::string piece(maximum, '\0');
-  piece.resize(std::fread(piece.data(), 1, maximum, file_.get()));
-  if (std::ferror(file_.get()) != 0) return ExplainErrno("cannot read from");
-  return piece;
+  return OutgoingFiles{std::move(file), std::move(report)};
 }
 
 }  // namespace meshwright::plans

@@ -159,13 +159,13 @@ class AdminService : public v1::Admin::CallbackService {
          .patience = limits_.stream_idle,
          .cancel = [context] { context->TryCancel(); }},
         TakeStream(context_, call),
-        [this]() -> absl::StatusOr<std::unique_ptr<store::OutgoingBackup>> {
+        [this]() -> absl::StatusOr<store::OutgoingBackup> {
           if (store_.empty()) {
             return absl::UnimplementedError(
                 "this coordinator keeps its store in memory, of which there "
                 "are no backups");
           }
-          return store::OutgoingBackup::Make(store_);
+          return store::MakeOutgoingBackup(store_);
         });
   }
   grpc::ServerUnaryReactor* ListQuotas(

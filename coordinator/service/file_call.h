@@ -17,15 +17,20 @@
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_FILE_CALL_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_FILE_CALL_H_
 
+#include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "base/file.h"
 #include "base/rpc/idle_limit.h"
 #include "base/rpc/rpc_status.h"
 #include "base/status_macros.h"
@@ -35,11 +40,14 @@
 
 namespace meshwright::service {
 
-// `File` has Read(bytes), which gives an empty string at its end, and report().
+// `File` has `file`, a base::OwnedFile that is read from where it stands, and
+// `report`.
 template <typename Reactor, typename Chunk, typename File>
 class FileCall : public Reactor {
  public:
-  using Make = std::function<absl::StatusOr<std::unique_ptr<File>>()>;
+  static constexpr size_t kChunkBytes = size_t{1} << 20;
+
+  using Make = std::function<absl::StatusOr<File>()>;
   struct Terms {
     base::ThreadPool* calls;  // both outlive it
     const security::Guard* guard;
@@ -77,8 +85,6 @@ class FileCall : public Reactor {
   void OnDone() override { self_.reset(); }
 
  private:
-  static constexpr size_t kChunkBytes = size_t{1} << 20;
-
   void LimitWrites() {
     limit_ = std::make_unique<base::WriteLimit>(
         terms_.patience, self_, terms_.cancel, [this] {
@@ -106,12 +112,21 @@ class FileCall : public Reactor {
   absl::Status Fill() {
     RETURN_IF_ERROR(slot_.status());
     RETURN_IF_ERROR(terms_.guard->MayGoOn(terms_.call));
-    if (file_ == nullptr) {
-      ASSIGN_OR_RETURN(file_, make_());
+    if (!made_.has_value()) {
+      ASSIGN_OR_RETURN(made_, make_());
     }
-    ASSIGN_OR_RETURN(*chunk_.mutable_data(), file_->Read(kChunkBytes));
-    if (chunk_.data().empty()) *chunk_.mutable_report() = file_->report();
+    RETURN_IF_ERROR(ReadPiece(made_->file.get(), *chunk_.mutable_data()));
+    if (chunk_.data().empty()) *chunk_.mutable_report() = made_->report;
     return absl::OkStatus();
+  }
+
+  // `piece` becomes empty at the end.
+  static absl::Status ReadPiece(std::FILE* file, std::string& piece) {
+    piece.resize(kChunkBytes);
+    piece.resize(std::fread(piece.data(), 1, piece.size(), file));
+    if (std::ferror(file) == 0) return absl::OkStatus();
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("cannot read from ", base::FindTemporaryFolder()));
   }
 
   const Terms terms_;
@@ -119,7 +134,7 @@ class FileCall : public Reactor {
   const Make make_;
   std::shared_ptr<FileCall> self_;
   std::unique_ptr<base::WriteLimit> limit_;
-  std::unique_ptr<File> file_;
+  std::optional<File> made_;
   Chunk chunk_;
 };
 

@@ -3,10 +3,13 @@
 #include <grpcpp/support/status.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "absl/synchronization/notification.h"
+#include "base/file.h"
+#include "base/partial_file.h"
 #include "proto/v1/plans.pb.h"
 
 namespace meshwright::service {
@@ -29,30 +32,32 @@ class PiecesCall {
   absl::Notification finished;
 };
 
-// Two pieces.
-class ShortFile {
- public:
-  absl::StatusOr<std::string> Read(size_t) {
-    return left_-- > 0 ? "piece" : "";
-  }
-  v1::ExportedFiles report() const { return {}; }
-
- private:
-  int left_ = 2;
+struct TwoPieces {
+  base::OwnedFile file;
+  v1::ExportedFiles report;
 };
 
-using PieceByPiece = FileCall<PiecesCall, v1::ExportPlanChunk, ShortFile>;
+using PieceByPiece = FileCall<PiecesCall, v1::ExportPlanChunk, TwoPieces>;
+
+absl::StatusOr<TwoPieces> MakeTwoPieces() {
+  absl::StatusOr<base::OwnedFile> file = base::OpenUnnamedFile();
+  if (!file.ok()) return file.status();
+  const std::string content(PieceByPiece::kChunkBytes + 1, 'x');
+  EXPECT_GE(std::fputs(content.c_str(), file->get()), 0);
+  std::rewind(file->get());
+  return TwoPieces{*std::move(file), {}};
+}
 
 class FileCallTest : public testing::Test {
  protected:
   PieceByPiece* Begin(absl::Duration patience) {
-    PieceByPiece* const call = PieceByPiece::Begin(
-        {.calls = &calls_,
-         .guard = guard_.get(),
-         .call = {},
-         .patience = patience,
-         .cancel = [this] { cancelled_.Notify(); }},
-        CallSlots::Slot(), [] { return std::make_unique<ShortFile>(); });
+    PieceByPiece* const call =
+        PieceByPiece::Begin({.calls = &calls_,
+                             .guard = guard_.get(),
+                             .call = {},
+                             .patience = patience,
+                             .cancel = [this] { cancelled_.Notify(); }},
+                            CallSlots::Slot(), MakeTwoPieces);
     calls_.AwaitIdle(absl::InfiniteDuration());
     return call;
   }
@@ -64,9 +69,9 @@ class FileCallTest : public testing::Test {
 
 TEST_F(FileCallTest, APieceFollowsTheOneThatWasTaken) {
   PieceByPiece* const call = Begin(absl::Hours(1));
-  for (int i = 0; i < 2; ++i) {
+  for (const size_t bytes : {PieceByPiece::kChunkBytes, size_t{1}}) {
     ASSERT_NE(call->writing, nullptr);
-    EXPECT_EQ(call->writing->data(), "piece");
+    EXPECT_EQ(call->writing->data().size(), bytes);
     EXPECT_FALSE(call->writing->has_report());
     call->OnWriteDone(true);
     calls_.AwaitIdle(absl::InfiniteDuration());

@@ -170,14 +170,14 @@ class PlansService : public v1::Plans::CallbackService {
          .cancel = [context] { context->TryCancel(); }},
         TakeStream(context_, call),
         [this, id = request->id(),
-         call]() -> absl::StatusOr<std::unique_ptr<plans::OutgoingFiles>> {
+         call]() -> absl::StatusOr<plans::OutgoingFiles> {
           if (!questions_.export_plan) return NotAnswered();
           // Until they are made: who reads slowly holds no computation up.
           ASSIGN_OR_RETURN(const CallSlots::Slot slot,
                            TakeSlot(context_, call, context_.computations));
           ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, id));
           ASSIGN_OR_RETURN(auto files, questions_.export_plan(plan));
-          return plans::OutgoingFiles::Make(std::move(files));
+          return plans::MakeOutgoingFiles(std::move(files));
         });
   }
 

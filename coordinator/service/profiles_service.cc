@@ -184,7 +184,7 @@ class ProfilesService : public v1::Profiles::CallbackService {
          .patience = limits_.stream_idle,
          .cancel = [context] { context->TryCancel(); }},
         TakeStream(context_, call), [this, team = request->namespace_()] {
-          return store::OutgoingMeasurements::Make(*context_.profiles, team);
+          return store::MakeOutgoingMeasurements(*context_.profiles, team);
         });
   }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
@@ -83,8 +84,7 @@ absl::StatusOr<v1::BackupReport> BackUpStore(const std::string& store,
   return report;
 }
 
-absl::StatusOr<std::unique_ptr<OutgoingBackup>> OutgoingBackup::Make(
-    const std::string& store) {
+absl::StatusOr<OutgoingBackup> MakeOutgoingBackup(const std::string& store) {
   const std::string parent = base::FindTemporaryFolder();
   base::PrivateFolder::Sweep(parent, kFolderPrefix);
   ASSIGN_OR_RETURN(auto folder,
@@ -99,17 +99,7 @@ absl::StatusOr<std::unique_ptr<OutgoingBackup>> OutgoingBackup::Make(
     return absl::ErrnoToStatus(error, absl::StrCat("cannot read ", name));
   }
   report->clear_file();
-  return std::unique_ptr<OutgoingBackup>(
-      new OutgoingBackup(std::move(file), *std::move(report)));
-}
-
-absl::StatusOr<std::string> OutgoingBackup::Read(size_t maximum) {
-  std::string bytes(maximum, '\0');
-  bytes.resize(std::fread(bytes.data(), 1, maximum, file_.get()));
-  if (std::ferror(file_.get()) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot read the copy of the store");
-  }
-  return bytes;
+  return OutgoingBackup{std::move(file), *std::move(report)};
 }
 
 }  // namespace meshwright::store

@@ -12,12 +12,9 @@
 #ifndef MESHWRIGHT_PROFILEDB_UPKEEP_BACKUP_H_
 #define MESHWRIGHT_PROFILEDB_UPKEEP_BACKUP_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,26 +35,14 @@ absl::StatusOr<v1::BackupReport> BackUpStore(const std::string& store,
                                              const BackupOptions& options = {});
 
 // A copy that goes to another process in pieces. It lies in the temporary
-// folder (TMPDIR) without a name, and is gone with its object. What a process
-// that was killed in Make left there, the next Make removes.
-// Threads: one at a time.
-class OutgoingBackup {
- public:
-  static absl::StatusOr<std::unique_ptr<OutgoingBackup>> Make(
-      const std::string& store);
-
-  // The next bytes, at most `maximum`; empty: there are no more.
-  absl::StatusOr<std::string> Read(size_t maximum);
-  // Without a file.
-  const v1::BackupReport& report() const { return report_; }
-
- private:
-  OutgoingBackup(base::OwnedFile file, v1::BackupReport report)
-      : file_(std::move(file)), report_(std::move(report)) {}
-
-  const base::OwnedFile file_;
-  const v1::BackupReport report_;
+// folder (TMPDIR) without a name, and is gone with its object.
+struct OutgoingBackup {
+  base::OwnedFile file;     // at its beginning
+  v1::BackupReport report;  // without a file
 };
+
+// What a process that was killed in here left there, the next call removes.
+absl::StatusOr<OutgoingBackup> MakeOutgoingBackup(const std::string& store);
 
 // kNotFound for a file that is not there.
 absl::Status CheckStoreExists(const std::string& store);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -65,11 +66,13 @@ TEST_F(BackupTest, TheNextOneRemovesWhatAKilledOneLeft) {
   std::filesystem::create_directories(left);
   ASSERT_TRUE(base::WriteFile(left + "/store.db", "half").ok());
   ASSERT_EQ(setenv("TMPDIR", folder.c_str(), 1), 0);
-  const auto backup = OutgoingBackup::Make(file_.path());
+  const auto backup = MakeOutgoingBackup(file_.path());
   unsetenv("TMPDIR");
   ASSERT_TRUE(backup.ok()) << backup.status();
   EXPECT_TRUE(std::filesystem::is_empty(folder));
-  EXPECT_EQ((*backup)->Read(1 << 20)->size(), (*backup)->report().bytes());
+  std::string bytes(1 << 20, '\0');
+  EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), backup->file.get()),
+            backup->report.bytes());
   std::filesystem::remove_all(folder);
 }
 

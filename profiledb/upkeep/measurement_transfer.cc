@@ -16,31 +16,31 @@ namespace {
 
 constexpr char kSent[] = "the file that was sent";
 
-absl::Status FromErrno(const char* action) {
-  return absl::ErrnoToStatus(errno,
-                             absl::StrCat(action, base::FindTemporaryFolder()));
+absl::Status MakeCannotWriteError() {
+  return absl::ErrnoToStatus(
+      errno, absl::StrCat("cannot write to ", base::FindTemporaryFolder()));
 }
 
 // One more of the same file, with the same position.
 absl::StatusOr<OwnedFile> Duplicate(std::FILE* opened) {
   const int descriptor = fcntl(fileno(opened), F_DUPFD_CLOEXEC, 0);
-  if (descriptor < 0) return FromErrno("cannot write to ");
+  if (descriptor < 0) return MakeCannotWriteError();
   OwnedFile file(fdopen(descriptor, "w+b"));
   if (file != nullptr) return file;
-  const absl::Status status = FromErrno("cannot write to ");
+  const absl::Status status = MakeCannotWriteError();
   close(descriptor);
   return status;
 }
 
 absl::Status Rewind(std::FILE* file) {
   if (std::fflush(file) == 0 && std::fseek(file, 0, SEEK_SET) == 0) return {};
-  return FromErrno("cannot write to ");
+  return MakeCannotWriteError();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<OutgoingMeasurements>>
-OutgoingMeasurements::Make(ProfileStore& store, const std::string& team) {
+absl::StatusOr<OutgoingMeasurements> MakeOutgoingMeasurements(
+    ProfileStore& store, const std::string& team) {
   ASSIGN_OR_RETURN(OwnedFile file, base::OpenUnnamedFile());
   ASSIGN_OR_RETURN(OwnedFile written, Duplicate(file.get()));
   ASSIGN_OR_RETURN(const auto writer,
@@ -49,15 +49,7 @@ OutgoingMeasurements::Make(ProfileStore& store, const std::string& team) {
   ASSIGN_OR_RETURN(v1::ExportReport report,
                    ExportMeasurements(store, team, *writer));
   RETURN_IF_ERROR(Rewind(file.get()));
-  return std::unique_ptr<OutgoingMeasurements>(
-      new OutgoingMeasurements(std::move(file), std::move(report)));
-}
-
-absl::StatusOr<std::string> OutgoingMeasurements::Read(size_t maximum) {
-  std::string bytes(maximum, '\0');
-  bytes.resize(std::fread(bytes.data(), 1, maximum, file_.get()));
-  if (std::ferror(file_.get()) != 0) return FromErrno("cannot read from ");
-  return bytes;
+  return OutgoingMeasurements{std::move(file), std::move(report)};
 }
 
 absl::StatusOr<std::unique_ptr<IncomingMeasurements>>
@@ -76,7 +68,7 @@ absl::Status IncomingMeasurements::Add(std::string_view bytes) {
         "is, or export one namespace at a time"));
   }
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
-    return FromErrno("cannot write to ");
+    return MakeCannotWriteError();
   }
   return {};
 }

@@ -12,7 +12,6 @@
 #ifndef MESHWRIGHT_PROFILEDB_UPKEEP_MEASUREMENT_TRANSFER_H_
 #define MESHWRIGHT_PROFILEDB_UPKEEP_MEASUREMENT_TRANSFER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,24 +26,14 @@
 
 namespace meshwright::store {
 
-class OutgoingMeasurements {
- public:
-  // `team` empty: every namespace.
-  static absl::StatusOr<std::unique_ptr<OutgoingMeasurements>> Make(
-      ProfileStore& store, const std::string& team);
-
-  // The next ones, at most `maximum`; empty: there are no more.
-  absl::StatusOr<std::string> Read(size_t maximum);
-  // Without a file.
-  const v1::ExportReport& report() const { return report_; }
-
- private:
-  OutgoingMeasurements(OwnedFile file, v1::ExportReport report)
-      : file_(std::move(file)), report_(std::move(report)) {}
-
-  const OwnedFile file_;
-  const v1::ExportReport report_;
+struct OutgoingMeasurements {
+  OwnedFile file;           // at its beginning
+  v1::ExportReport report;  // without a file
 };
+
+// `team` empty: every namespace.
+absl::StatusOr<OutgoingMeasurements> MakeOutgoingMeasurements(
+    ProfileStore& store, const std::string& team);
 
 class IncomingMeasurements {
  public:
