@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/version.h"
 #include "coordinator/estimation/time_base.h"
 #include "coordinator/export/notes.h"
 #include "coordinator/ir/constants.h"
@@ -26,8 +27,6 @@
 namespace meshwright::planning {
 namespace {
 
-// Part of every key: rises when programs are compiled or timed otherwise.
-constexpr int kProtocolVersion = 14;
 // The version of rows from the time before device fingerprints.
 constexpr int kLastVersionOfUnknownMachines = 6;
 
@@ -188,7 +187,7 @@ void KeepModel(const v1::PlanRequest& request,
 
 v1::MeasureOptions MakeMeasureOptions() {
   v1::MeasureOptions options;
-  options.set_version(kProtocolVersion);
+  options.set_version(base::kMeasuringProtocol);
   options.set_warm_up_runs(1);
   options.set_minimum_samples(12);
   options.set_maximum_samples(60);

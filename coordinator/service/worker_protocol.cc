@@ -7,6 +7,21 @@
 namespace meshwright::service {
 namespace {
 
+std::string Describe(const v1::WorkerHello& hello) {
+  return hello.software_version().empty()
+             ? ""
+             : absl::StrCat(" (Meshwright ", hello.software_version(), ")");
+}
+
+// What is older is to be upgraded.
+absl::Status Refuse(const v1::WorkerHello& hello, const std::string& what,
+                    const std::string& own, bool is_old) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "worker ", hello.worker_id(), what, Describe(hello),
+      " and this coordinator ", own, " (Meshwright ", base::Version(),
+      "); upgrade the ", is_old ? "worker" : "coordinator"));
+}
+
 std::string Describe(const ProtocolRange& range) {
   return range.oldest == range.newest
              ? absl::StrCat("protocol ", range.newest)
@@ -21,17 +36,14 @@ absl::Status CheckProtocol(const v1::WorkerHello& hello,
   if (hello.has_protocols()) {
     theirs = {hello.protocols().oldest(), hello.protocols().newest()};
   }
-  if (theirs.newest >= own.oldest && theirs.oldest <= own.newest) {
-    return absl::OkStatus();
+  if (theirs.newest < own.oldest || theirs.oldest > own.newest) {
+    return Refuse(hello, absl::StrCat(" speaks ", Describe(theirs)),
+                  Describe(own), theirs.newest < own.oldest);
   }
-  const bool is_old = theirs.newest < own.oldest;
-  return absl::FailedPreconditionError(absl::StrCat(
-      "worker ", hello.worker_id(), " speaks ", Describe(theirs),
-      hello.software_version().empty()
-          ? ""
-          : absl::StrCat(" (Meshwright ", hello.software_version(), ")"),
-      " and this coordinator ", Describe(own), " (Meshwright ", base::Version(),
-      "); upgrade the ", is_old ? "worker" : "coordinator"));
+  const int measuring = hello.measuring_protocol();
+  if (measuring == 0 || measuring == own.measuring) return absl::OkStatus();
+  return Refuse(hello, absl::StrCat(" measures by protocol ", measuring),
+                absl::StrCat("by ", own.measuring), measuring < own.measuring);
 }
 
 }  // namespace meshwright::service

@@ -1,7 +1,9 @@
 // Whether a worker and this coordinator understand each other.
 //
 // Concept: both say the protocols that they speak; one in common is enough
-// (base/version.h). A worker that says none is of protocol 1.
+// (base/version.h). A worker that says none is of protocol 1. One that measures
+// otherwise than this coordinator is refused, too: its rows would be kept under
+// keys of another way of measuring, and be good ones to every later plan.
 // Threads: pure functions.
 // Errors: kFailedPrecondition, one sentence with both versions and the way out.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_WORKER_PROTOCOL_H_
@@ -16,6 +18,7 @@ namespace meshwright::service {
 struct ProtocolRange {
   int oldest = base::kOldestWorkerProtocol;
   int newest = base::kWorkerProtocol;
+  int measuring = base::kMeasuringProtocol;
 };
 
 absl::Status CheckProtocol(const v1::WorkerHello& hello,

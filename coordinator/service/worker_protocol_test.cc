@@ -49,6 +49,25 @@ TEST(WorkerProtocolTest, AWorkerThatSaysNoneIsOfTheFirst) {
   EXPECT_TRUE(CheckProtocol(hello).ok());
 }
 
+TEST(WorkerProtocolTest, AWorkerThatMeasuresOtherwiseIsRefused) {
+  constexpr ProtocolRange kOwn = {.measuring = 14};
+  v1::WorkerHello hello =
+      Hello(base::kOldestWorkerProtocol, base::kWorkerProtocol);
+  EXPECT_TRUE(CheckProtocol(hello, kOwn).ok()) << "it does not say how";
+  hello.set_measuring_protocol(14);
+  EXPECT_TRUE(CheckProtocol(hello, kOwn).ok());
+  hello.set_measuring_protocol(13);
+  const absl::Status refused = CheckProtocol(hello, kOwn);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr("worker gpu7 measures by protocol 13 (Meshwright "
+                              "9.8.7) and this coordinator by 14 (Meshwright"),
+                    HasSubstr("upgrade the worker")));
+  hello.set_measuring_protocol(15);
+  EXPECT_THAT(std::string(CheckProtocol(hello, kOwn).message()),
+              HasSubstr("upgrade the coordinator"));
+}
+
 TEST(WorkerProtocolTest, ThisVersionSpeaksWithItselfAndTheOneBefore) {
   EXPECT_TRUE(
       CheckProtocol(Hello(base::kOldestWorkerProtocol, base::kWorkerProtocol))

@@ -140,6 +140,7 @@ absl::Status Worker::Daemon::Start() {
   hello_.set_software_version(base::Version());
   hello_.mutable_protocols()->set_oldest(base::kOldestWorkerProtocol);
   hello_.mutable_protocols()->set_newest(base::kWorkerProtocol);
+  hello_.set_measuring_protocol(base::kMeasuringProtocol);
 
   ASSIGN_OR_RETURN(*hello_.mutable_session_secret(), RandomSecret());
   addresses_ = absl::StrSplit(dependencies_.coordinator_address, ',');
