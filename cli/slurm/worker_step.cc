@@ -118,9 +118,10 @@ std::vector<std::string> WriteWorkerStep(const Allocation& allocation,
     words.insert(words.end(), {"--plugin", options.plugin});
   }
   if (options.solo) {
-    words.insert(words.end(),
-                 {"--solo", "--devices",
-                  absl::StrCat(CountWorkers(allocation, options.platform))});
+    const int gpus = CountWorkers(allocation, options.platform);
+    words.insert(words.end(), {"--solo", "--devices",
+                               options.devices.empty() ? absl::StrCat(gpus)
+                                                       : options.devices});
   } else if (!has_gpus && !options.devices.empty()) {
     words.insert(words.end(), {"--devices", options.devices});
   }

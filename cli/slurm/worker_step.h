@@ -24,9 +24,11 @@ namespace meshwright::cli {
 struct WorkerStepOptions {
   std::string program;  // meshwright-worker
   std::string platform;
-  std::string plugin;   // empty: the bundled one
-  std::string devices;  // of each worker of a CPU; empty: its default
-  bool solo = false;    // each GPU stands for a mesh of up to all of the job
+  std::string plugin;  // empty: the bundled one
+  // Of each worker of a CPU; empty: its default. In solo of the largest mesh
+  // that a GPU stands for; empty: one of all GPUs of the job.
+  std::string devices;
+  bool solo = false;
   std::string coordinator;
   std::string ca_file;
   std::string token_file;

@@ -129,12 +129,17 @@ TEST(WorkerStepTest, EachTaskHasTheGpuOfItsNumber) {
 TEST(WorkerStepTest, EachGpuStandsForAMeshOverTheNodes) {
   WorkerStepOptions options = OnPlatform("cuda");
   options.solo = true;
+  options.devices = "";
   const auto words = WriteWorkerStep(TwoNodes(), options);
   EXPECT_THAT(words, Contains("--ntasks=8"));
   const std::string step = absl::StrJoin(words, " ");
   EXPECT_THAT(step, HasSubstr("export CUDA_VISIBLE_DEVICES=\"$gpu\""));
   EXPECT_THAT(step, HasSubstr(" --solo --devices 6"));
   EXPECT_THAT(step, Not(HasSubstr("$gpu,\"")));
+  // Or more than the job has.
+  options.devices = "64";
+  EXPECT_THAT(absl::StrJoin(WriteWorkerStep(TwoNodes(), options), " "),
+              HasSubstr(" --solo --devices 64"));
 }
 
 }  // namespace

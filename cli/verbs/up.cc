@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -263,7 +264,12 @@ absl::Status RunCommand(const std::vector<std::string>& command,
 
 // A coordinator on this node and workers on all nodes of the allocation.
 absl::Status UpInAllocation(const Context& context, const UpFlags& flags) {
-  if (flags.devices.platform != "cpu" && !flags.device_choice.empty()) {
+  // With --solo it is the number of the mesh that each GPU stands for.
+  int number = 0;
+  const bool is_of_mesh =
+      flags.devices.solo && absl::SimpleAtoi(flags.device_choice, &number);
+  if (flags.devices.platform != "cpu" && !flags.device_choice.empty() &&
+      !is_of_mesh) {
     return absl::InvalidArgumentError(
         "--slurm starts a worker for each GPU of the allocation; ask sbatch "
         "for fewer rather than give --devices");
