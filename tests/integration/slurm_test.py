@@ -71,6 +71,17 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual(done.returncode, status, printed)
         return printed
 
+    def write_stand_ins(self, scripts: dict[str, str]) -> str:
+        """PATH with bin/. The real `up` is in real/, with its worker."""
+        for folder in ("bin", "real"):
+            (self.folder / folder).mkdir()
+        shutil.copy(self.programs / "meshwright", self.folder / "real")
+        for name, text in scripts.items():
+            path = self.folder / name
+            path.write_text(f"#!/bin/sh\n{text}\n")
+            path.chmod(0o755)
+        return f"{self.folder}/bin:{self.slurm.environment['PATH']}"
+
     def plan(self, name: str) -> dict:
         return json.loads((self.folder / name).read_text())
 
@@ -166,7 +177,7 @@ class SlurmTest(unittest.TestCase):
                          programs["profiled"])
 
     def test_jobs_plan_train_and_go_away(self):
-        job, prologue = self.blocks
+        job, _, prologue = self.blocks
         printed = self.run_block(job)
         plan = self.plan(f"plan-{self.job}.json")
         self.assertEqual(plan["mesh"], [1, 2])
@@ -194,17 +205,10 @@ class SlurmTest(unittest.TestCase):
     def test_the_scripts_start_one_process_a_node_whatever_tasks_a_job_has(
             self):
         """With stand-ins for the programs, which say where they start."""
-        programs = self.folder / "bin"
-        programs.mkdir()
-        for path, text in (
-                (programs / "meshwright", ""),
-                (programs / "meshwright-worker",
-                 'echo worker >>"$SLURMD_NODENAME.txt"'),
-                (self.folder / "train.sh",
-                 'echo step >>"$SLURMD_NODENAME.txt"')):
-            path.write_text(f"#!/bin/sh\n{text}\n")
-            path.chmod(0o755)
-        path = f"{programs}:{self.slurm.environment['PATH']}"
+        path = self.write_stand_ins({
+            "bin/meshwright": "",
+            "bin/meshwright-worker": 'echo worker >>"$SLURMD_NODENAME.txt"',
+            "train.sh": 'echo step >>"$SLURMD_NODENAME.txt"'})
         tasks = "sbatch --wait --nodes 2 --ntasks-per-node 2"
         for script in (f"{SCRIPT.name} step.hlo 1x2 ./train.sh",
                        f"{IDLE_SCRIPT} 127.0.0.1:1"):
@@ -215,26 +219,19 @@ class SlurmTest(unittest.TestCase):
 
     def test_workers_and_the_step_have_all_gpus_however_a_job_asked(self):
         """With stand-ins for worker and step, which say what they are given."""
-        programs = self.folder / "bin"
-        real = self.folder / "real"  # `up` starts the worker beside it
-        for folder in (programs, real):
-            folder.mkdir()
-        shutil.copy(self.programs / "meshwright", real)
-        for path, text in (
-                (programs / "meshwright-worker",
-                 'echo "$SLURMD_NODENAME idle $CUDA_VISIBLE_DEVICES"'
-                 ' >>said.txt'),
-                (programs / "meshwright",
-                 f"{real}/meshwright up --slurm --platform cuda "
-                 "--store any.db -- true || true"),
-                (real / "meshwright-worker",
-                 'for last; do :; done; '
-                 'echo "$SLURMD_NODENAME $last" >>said.txt'),
-                (self.folder / "train.sh",
-                 'echo "$SLURMD_NODENAME step $CUDA_VISIBLE_DEVICES"'
-                 ' >>said.txt')):
-            path.write_text(f"#!/bin/sh\n{text}\n")
-            path.chmod(0o755)
+        path = self.write_stand_ins({
+            "bin/meshwright-worker":
+                'echo "$SLURMD_NODENAME idle $CUDA_VISIBLE_DEVICES"'
+                ' >>said.txt',
+            "bin/meshwright":
+                f"{self.folder}/real/meshwright up --slurm --platform cuda "
+                "--store any.db -- true || true",
+            "real/meshwright-worker":
+                'for last; do :; done; '
+                'echo "$SLURMD_NODENAME $last" >>said.txt',
+            "train.sh":
+                'echo "$SLURMD_NODENAME step $CUDA_VISIBLE_DEVICES"'
+                ' >>said.txt'})
         said = self.folder / "said.txt"
         for asked in ("--gpus-per-node 2", "--gpus 4",
                       "--ntasks 4 --ntasks-per-node 2 --gpus-per-task 1",
@@ -247,8 +244,7 @@ class SlurmTest(unittest.TestCase):
             with self.subTest(asked):
                 said.unlink(missing_ok=True)
                 printed = "".join(self.run_block(
-                    f"sbatch --wait --nodes 2 {asked} {script}",
-                    PATH=f"{programs}:{self.slurm.environment['PATH']}")
+                    f"sbatch --wait --nodes 2 {asked} {script}", PATH=path)
                     for script in (f"{SCRIPT.name} step.hlo 1x2 ./train.sh",
                                    f"{IDLE_SCRIPT} 127.0.0.1:1"))
                 self.assertEqual(
@@ -262,6 +258,43 @@ class SlurmTest(unittest.TestCase):
                 self.assertIn("3 GPUs on 2 nodes", self.run_block(
                     f"sbatch --wait --nodes 2 {asked} {SCRIPT.name} step.hlo "
                     "1x1 ./train.sh", status=2))
+
+    def test_each_gpu_stands_for_a_mesh_over_the_nodes(self):
+        """The page's block, with a stand-in worker that says its flags."""
+        path = self.write_stand_ins({
+            "bin/meshwright": f'{self.folder}/real/meshwright "$@" || true',
+            "real/meshwright-worker":
+                'all="$*"; echo "$SLURMD_NODENAME $CUDA_VISIBLE_DEVICES'
+                ' ${all##*--drain-seconds 0 }" >>said.txt',
+            "train.sh": "true"})
+        said = self.folder / "said.txt"
+        # Of as many devices as the job has GPUs, and of more.
+        for mesh, size in (("2x2", 4), ("2x8", 16)):
+            with self.subTest(mesh):
+                said.unlink(missing_ok=True)
+                printed = self.run_block(self.blocks[1].replace("2x2", mesh),
+                                         PATH=path)
+                self.assertTrue(said.exists(), printed)
+                self.assertEqual(
+                    sorted(said.read_text().splitlines()),
+                    [f"{node} {gpu} --solo --devices {size}"
+                     for node in self.slurm.nodes[:2] for gpu in (0, 1)],
+                    printed)
+
+    def test_a_plan_that_would_wait_for_ever_is_refused(self):
+        gpus = {"SLURM_GPUS_ON_NODE": "2"}
+        solo = "--solo --links links.json"
+        for mesh, variables, words in (
+                ("2x8", {}, "mesh 2x8 is larger than a node's 2 devices; set "
+                 "MESHWRIGHT_DEVICES=16"),
+                ("2x2", gpus | {"MESHWRIGHT_PLAN_FLAGS": solo}, "only one of"),
+                ("1x2", gpus | {"MESHWRIGHT_UP_FLAGS": "--solo"},
+                 "only one of"),
+                ("2,2", gpus, "MESH like 1x8")):
+            with self.subTest(mesh):
+                self.assertIn(words, self.run_block(
+                    f"bash {SCRIPT.name} step.hlo {mesh} ./train.sh", status=2,
+                    SLURM_SUBMIT_DIR=".", SLURM_JOB_ID="1", **variables))
 
     def test_a_mesh_over_nodes_is_refused_without_solo(self):
         self.assertIn("mesh 2x2 is larger than a node's 2 GPUs", self.run_block(
