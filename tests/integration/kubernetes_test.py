@@ -200,6 +200,23 @@ class OverlaysTest(unittest.TestCase):
                          claim["spec"]["resources"]["requests"].keys())
         self.assertIn(f"delete statefulset {name} --cascade=orphan", block)
 
+    def test_the_page_waits_until_stopped_coordinators_are_gone(self):
+        """They record while they drain, and new ones move their tables."""
+        page = FIRST_PAGE.read_text()
+        labels = pod_template(find(render("postgres"), "StatefulSet",
+                                   "coordinator"))["metadata"]["labels"]
+        lines = [line for block in blocks.find_blocks(page)
+                 for line in block.text.splitlines()]
+        stops = [i for i, line in enumerate(lines) if "--replicas=0" in line]
+        self.assertEqual(len(stops), page.count("--replicas=0"))
+        self.assertGreaterEqual(len(stops), 3)
+        for i in stops:
+            self.assertTrue(lines[i].endswith(" &&"))
+            self.assertIn(" wait --for=delete pod", lines[i + 1])
+            selector = re.search(r"--selector=(\S+)=(\S+)", lines[i + 1])
+            if selector:
+                self.assertEqual(labels[selector[1]], selector[2])
+
     def test_overlays_differ_where_they_should(self):
         volume, postgres = render("volume"), render("postgres")
         one = find(volume, "StatefulSet", "coordinator")["spec"]
