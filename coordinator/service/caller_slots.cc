@@ -1,6 +1,7 @@
 #include "coordinator/service/caller_slots.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -13,7 +14,10 @@ absl::StatusOr<CallSlots::Slot> TakeSlot(const ServiceContext& context,
                                          CallSlots* slots, int places) {
   // A caller that is none is turned away elsewhere.
   const auto caller = context.guard->Identify(call);
-  return slots->Take(caller.ok() ? caller->id : "", places);
+  const std::string who = caller.ok() ? caller->id : "";
+  absl::StatusOr<CallSlots::Slot> slot = slots->Take(who, places);
+  if (!slot.ok()) context.guard->Record(call, who, slot.status());
+  return slot;
 }
 
 absl::StatusOr<CallSlots::Slot> TakeStream(const ServiceContext& context,

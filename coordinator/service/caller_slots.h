@@ -13,7 +13,8 @@
 
 namespace meshwright::service {
 
-// Places of `slots`, of the caller's share. Errors: those of CallSlots::Take.
+// Places of `slots`, of the caller's share. Errors: those of CallSlots::Take,
+// each also an entry of the audit log.
 absl::StatusOr<CallSlots::Slot> TakeSlot(const ServiceContext& context,
                                          const security::Call& call,
                                          CallSlots* slots, int places = 1);
