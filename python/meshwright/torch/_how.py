@@ -5,17 +5,20 @@ nothing else inside of the step, torch has faster ways: FSDP2 where it splits
 the parameters at rest, too, and DistributedDataParallel where it keeps them
 whole. The second is taken for batch norms alone, which DTensor computes on
 channels after a resharding, or not at all.
+No way recomputes forward values by itself, so a plan that does warns.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import torch
+import torch.distributed
 from torch.distributed.tensor import Shard
 
+from meshwright.errors import warn
 from meshwright.plan import Plan
 from meshwright.torch._batch_norm import norms_that_compute_more
 from meshwright.torch._layouts import (
@@ -47,8 +50,10 @@ def how(plan: Plan, module: torch.nn.Module) -> How:
 
     With "fully_shard" and "ddp" each process sees its rows: ``loss_fn`` must
     take a mean over rows, or gradients are not the plan's.
+    Warns where the plan recomputes forward values.
     """
     placed = placements(plan)
+    warn_of_recomputation(plan)
     if not mesh_axes(plan):
         return DTENSOR
     if len(mesh_axes(plan)) > 1:
@@ -96,6 +101,35 @@ def how(plan: Plan, module: torch.nn.Module) -> How:
             "split.",
         )
     return How(reason=_dtensor("no operation asks for another way"))
+
+
+def warn_of_recomputation(plan: Plan) -> None:
+    """In one warning, of the first process."""
+    numbers = [n for n, s in enumerate(plan.segments) if s.recompute]
+    distributed = torch.distributed
+    if not numbers or (
+        distributed.is_available()
+        and distributed.is_initialized()
+        and distributed.get_rank() != 0
+    ):
+        return
+    warn(
+        f"the plan recomputes forward values of {_name_segments(numbers)}, "
+        "which PyTorch does only where a module calls torch.utils.checkpoint; "
+        "wrap their layers in it, or the step needs more memory than predicted"
+    )
+
+
+def _name_segments(numbers: Sequence[int]) -> str:
+    """As in: segments 1-4, 6."""
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    named = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    return f"segment {named}" if len(numbers) == 1 else f"segments {named}"
 
 
 def _dtensor(reason: str) -> str:

@@ -33,7 +33,7 @@ from meshwright.errors import InvalidArgument, PlanMismatch
 from meshwright.plan import Plan
 from meshwright.torch._amp import no_scaled_losses
 from meshwright.torch._attention import batch_outermost
-from meshwright.torch._how import DTENSOR, How
+from meshwright.torch._how import DTENSOR, How, warn_of_recomputation
 from meshwright.torch._layouts import (
     Placements,
     PlanPlacements,
@@ -83,11 +83,13 @@ def apply(
     torch's generators. ``accumulate``: backward passes before each update;
     DTensor gradients are settled in the last one. ``how``: what
     ``how(plan, module)`` says; DDP is a module around this one. Make the
-    optimizer after it, from the parameters of what it returns.
+    optimizer after it, from the parameters of what it returns. Warns where
+    the plan recomputes forward values, which PyTorch does not by itself.
     """
     check_mesh(plan, mesh)
     if accumulate < 1:
         raise InvalidArgument(f"accumulate must be positive, not {accumulate}")
+    warn_of_recomputation(plan)
     placed = placements(plan)
     if how.method != "dtensor":
         from meshwright.torch._data_parallel import replicate, shard_fully

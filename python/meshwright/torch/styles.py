@@ -15,6 +15,7 @@ from torch.distributed.tensor.parallel import (
 
 from meshwright.errors import Unimplemented
 from meshwright.plan import Plan
+from meshwright.torch._how import warn_of_recomputation
 from meshwright.torch._layouts import PlanPlacements, mesh_axes, placements
 
 
@@ -27,9 +28,11 @@ def parallelize_plan(
     mesh of one axis. Modules then return DTensors: ``distribute_module``
     makes those of the other parameters, and steps run within ``running``.
     Raises Unimplemented, naming all tensors that no style can say, tied ones
-    among them; ``apply`` says them.
+    among them; ``apply`` says them. Warns where the plan recomputes forward
+    values.
     """
     placed = placements(plan)
+    warn_of_recomputation(plan)
     if len(mesh_axes(plan)) != 1:
         raise Unimplemented(
             "plan: styles are for a mesh of one axis, and this plan has "

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+import warnings
 from typing import NamedTuple
 
 import pytest
@@ -23,6 +24,7 @@ from torch_models import SpareHead, Two, squares  # noqa: E402
 import meshwright  # noqa: E402
 import meshwright.torch  # noqa: E402
 from meshwright import Plan, Strategies  # noqa: E402
+from meshwright.plan import Segment  # noqa: E402
 from meshwright.torch._activations import (  # noqa: E402
     read_sharding,
     through_view,
@@ -261,6 +263,37 @@ def test_how_says_in_a_sentence_what_runs_a_plan(plan):
             ),
         )
         assert reason in str(meshwright.torch.how(other, Two()))
+
+
+def test_a_plan_that_recomputes_says_so(plan, one_of_two):
+    segments = tuple(Segment(recompute=n in (1, 2, 4)) for n in range(6))
+    recomputed = dataclasses.replace(plan, segments=segments)
+    for given, match in (
+        (recomputed, "of segments 1-2, 4, which PyTorch .*checkpoint; wrap"),
+        (
+            dataclasses.replace(plan, segments=segments[:2]),
+            "of segment 1, which",
+        ),
+    ):
+        for call in (
+            lambda: meshwright.torch.how(given, Two()),
+            lambda: meshwright.torch.apply(given, Two(), one_of_two),
+            lambda: meshwright.torch.parallelize_plan(given, Two()),
+        ):
+            with pytest.warns(
+                meshwright.MeshwrightWarning, match=match
+            ) as told:
+                call()
+            of_ours = [
+                warning
+                for warning in told
+                if warning.category is meshwright.MeshwrightWarning
+            ]
+            assert len(of_ours) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", meshwright.MeshwrightWarning)
+        meshwright.torch.how(plan, Two())
+        meshwright.torch.apply(plan, Two(), one_of_two)
 
 
 class Tied(nn.Module):
