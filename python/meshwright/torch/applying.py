@@ -33,6 +33,12 @@ from meshwright.errors import InvalidArgument, PlanMismatch
 from meshwright.plan import Plan
 from meshwright.torch._amp import no_scaled_losses
 from meshwright.torch._attention import batch_outermost
+from meshwright.torch._devices import (
+    check_device_type,
+    choose_device_type,
+    last_device_type,
+    remember,
+)
 from meshwright.torch._how import DTENSOR, How, warn_of_recomputation
 from meshwright.torch._layouts import (
     Placements,
@@ -58,14 +64,26 @@ __all__ = [
 ]
 
 
-def device_mesh(plan: Plan, device_type: str = "cpu") -> DeviceMesh:
-    """The plan's mesh over all processes, without its axes of one device."""
+def device_mesh(
+    plan: Plan,
+    device_type: str | None = None,
+    *,
+    module: torch.nn.Module | None = None,
+) -> DeviceMesh:
+    """The plan's mesh over all processes, without its axes of one device.
+
+    ``device_type``: None: that of ``module`` where it is on a GPU, or else
+    that which the plan was measured on. A plan by roofline was on none, and
+    gets "cpu".
+    """
     check_runnable(plan)
     axes = mesh_axes(plan) or [0]
-    return init_device_mesh(
-        device_type,
-        tuple(plan.mesh[axis] for axis in axes),
-        mesh_dim_names=tuple(f"axis{axis}" for axis in axes),
+    return remember(
+        init_device_mesh(
+            device_type or choose_device_type(plan, module),
+            tuple(plan.mesh[axis] for axis in axes),
+            mesh_dim_names=tuple(f"axis{axis}" for axis in axes),
+        )
     )
 
 
@@ -87,8 +105,10 @@ def apply(
     the plan recomputes forward values, which PyTorch does not by itself.
     """
     check_mesh(plan, mesh)
+    check_device_type(module, mesh)
     if accumulate < 1:
         raise InvalidArgument(f"accumulate must be positive, not {accumulate}")
+    remember(mesh)
     warn_of_recomputation(plan)
     placed = placements(plan)
     if how.method != "dtensor":
@@ -177,11 +197,13 @@ def shard_batch(
 
 
 @contextlib.contextmanager
-def running(device_type: str = "cpu") -> Iterator[None]:
+def running(device_type: str | None = None) -> Iterator[None]:
     """Around a step of a module that is laid out: forward to update.
 
     Tensors that the module makes count as copies in every process. A
-    GradScaler is refused. On CPUs attention runs as matrix products, as DTensor has no rule for its kernel.
+    GradScaler is refused. On CPUs attention runs as matrix products, as
+    DTensor has no rule for its kernel. ``device_type``: None: that of the
+    last mesh that ``device_mesh`` made or ``apply`` took.
 
     Raises Unimplemented for a write in place that would be lost.
     """
@@ -191,7 +213,7 @@ def running(device_type: str = "cpu") -> Iterator[None]:
         stack.enter_context(no_scaled_losses())
         stack.enter_context(MeansApart())
         stack.enter_context(NoLostWrites())
-        if device_type == "cpu":
+        if (device_type or last_device_type()) == "cpu":
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         yield
 

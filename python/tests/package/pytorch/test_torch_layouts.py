@@ -33,6 +33,7 @@ from meshwright.torch._batch_norm import (  # noqa: E402
     synchronize_batch_norms,
 )
 from meshwright.torch._data_parallel import replicate  # noqa: E402
+from meshwright.torch._devices import choose_device_type  # noqa: E402
 from meshwright.torch._layouts import (  # noqa: E402
     PlanPlacements,
     read_placements,
@@ -294,6 +295,49 @@ def test_a_plan_that_recomputes_says_so(plan, one_of_two):
         warnings.simplefilter("error", meshwright.MeshwrightWarning)
         meshwright.torch.how(plan, Two())
         meshwright.torch.apply(plan, Two(), one_of_two)
+
+
+class OnGpu(torch.Tensor):
+    """Says that it lies on a GPU."""
+
+    device = torch.device("cuda", 0)
+
+
+def on_a_gpu():
+    module = Two()
+    module.up.weight = nn.Parameter(torch.ones(64, 16).as_subclass(OnGpu))
+    return module
+
+
+def test_a_module_on_a_gpu_is_not_moved_to_the_cpu(plan, one_of_two):
+    with pytest.raises(
+        meshwright.InvalidArgument,
+        match=r"of cpu and params\['up.weight'\] is on cuda; .*, \"cuda\"\)",
+    ):
+        meshwright.torch.apply(plan, on_a_gpu(), one_of_two)
+
+
+def test_a_mesh_is_of_the_modules_devices_or_of_the_measured_ones(
+    plan, monkeypatch
+):
+    measured = dataclasses.replace(plan, device="cuda NVIDIA H200")
+    for is_there, wanted in ((True, "cuda"), (False, "cpu")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: is_there)
+        assert choose_device_type(measured, None) == wanted
+        assert choose_device_type(measured, Two()) == wanted
+        assert choose_device_type(plan, Two()) == "cpu"
+        assert choose_device_type(plan, on_a_gpu()) == "cuda"
+
+
+def test_running_follows_the_mesh_of_the_module(plan, one_of_two, monkeypatch):
+    monkeypatch.setattr("meshwright.torch._devices._last", "cuda")
+    with meshwright.torch.running():
+        assert torch.backends.cuda.flash_sdp_enabled()
+    with meshwright.torch.running("cpu"):
+        assert not torch.backends.cuda.flash_sdp_enabled()
+    meshwright.torch.apply(plan, Two(), one_of_two)
+    with meshwright.torch.running():
+        assert not torch.backends.cuda.flash_sdp_enabled()
 
 
 class Tied(nn.Module):
