@@ -28,6 +28,7 @@ from torch.distributed.tensor import (
 )
 from torch.distributed.tensor.experimental import implicit_replication
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from meshwright.errors import InvalidArgument, PlanMismatch
 from meshwright.plan import Plan
@@ -50,6 +51,11 @@ from meshwright.torch._layouts import (
     placements,
 )
 from meshwright.torch._losses import MeansApart
+from meshwright.torch._optimizers import (
+    check_parameters,
+    mark_replaced,
+    refuse_replaced,
+)
 from meshwright.torch._step import first_tensor
 from meshwright.torch._tree import map_tensors, tensors
 from meshwright.torch._writes import NoLostWrites
@@ -110,6 +116,19 @@ def apply(
         raise InvalidArgument(f"accumulate must be positive, not {accumulate}")
     remember(mesh)
     warn_of_recomputation(plan)
+    before = list(module.parameters())
+    laid_out = _lay_out(plan, module, mesh, accumulate, how)
+    mark_replaced(before, laid_out)
+    return laid_out
+
+
+def _lay_out(
+    plan: Plan,
+    module: torch.nn.Module,
+    mesh: DeviceMesh,
+    accumulate: int,
+    how: How,
+) -> torch.nn.Module:
     placed = placements(plan)
     if how.method != "dtensor":
         from meshwright.torch._data_parallel import replicate, shard_fully
@@ -153,11 +172,16 @@ def shard_optimizer(
     Optimizers make their state in their first step, so that is moved behind
     it. ``module`` is laid out, and the optimizer is made of its parameters.
     FSDP2 keeps the state with its parameter.
+
+    Raises InvalidArgument for an optimizer of other parameters, like those
+    that the module had before ``apply``.
     """
+    refuse_replaced(optimizer)
     if isinstance(module, FSDPModule):
         return
     placed = placements(plan).optimizer
     names = {id(p): name for name, p in module.named_parameters()}
+    check_parameters(optimizer, lambda p: id(p) in names)
 
     def place(held: torch.optim.Optimizer, *_: Any) -> None:
         for parameter, values in held.state.items():
@@ -205,7 +229,9 @@ def running(device_type: str | None = None) -> Iterator[None]:
     DTensor has no rule for its kernel. ``device_type``: None: that of the
     last mesh that ``device_mesh`` made or ``apply`` took.
 
-    Raises Unimplemented for a write in place that would be lost.
+    Raises Unimplemented for a write in place that would be lost, and
+    InvalidArgument for the step of an optimizer that was made before
+    ``apply``: it would update nothing.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(implicit_replication())
@@ -213,6 +239,7 @@ def running(device_type: str | None = None) -> Iterator[None]:
         stack.enter_context(no_scaled_losses())
         stack.enter_context(MeansApart())
         stack.enter_context(NoLostWrites())
+        stack.enter_context(register_optimizer_step_pre_hook(refuse_replaced))
         if (device_type or last_device_type()) == "cpu":
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         yield

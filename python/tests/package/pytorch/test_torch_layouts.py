@@ -297,6 +297,40 @@ def test_a_plan_that_recomputes_says_so(plan, one_of_two):
         meshwright.torch.apply(plan, Two(), one_of_two)
 
 
+def test_an_optimizer_of_before_apply_is_refused(plan, one_of_two):
+    module, optimizer, *_ = arguments()
+    meshwright.torch.apply(plan, module, one_of_two)
+
+    def refused():
+        return pytest.raises(
+            meshwright.InvalidArgument,
+            match=r"param_groups\[0\]\['params'\]\[0\] .*; make .* after apply",
+        )
+
+    with meshwright.torch.running(), refused():
+        optimizer.step()
+    for stale in (optimizer, torch.optim.SGD(Two().parameters(), lr=0.1)):
+        with refused():
+            meshwright.torch.shard_optimizer(plan, module, stale)
+    made_after = torch.optim.Adam(module.parameters())
+    meshwright.torch.shard_optimizer(plan, module, made_after)
+    with meshwright.torch.running():
+        made_after.step()
+    optimizer.step()  # no hook stays behind
+
+
+def test_a_parameter_that_two_modules_share_may_be_laid_out_twice(
+    plan, one_of_two
+):
+    one, other = Two(), Two()
+    other.up.weight = one.up.weight
+    for module in (one, other):
+        meshwright.torch.apply(plan, module, one_of_two)
+        made_after = torch.optim.Adam(module.parameters())
+        with meshwright.torch.running():
+            made_after.step()
+
+
 class OnGpu(torch.Tensor):
     """Says that it lies on a GPU."""
 
