@@ -1,8 +1,9 @@
 """ProgressDisplay: how far a plan is, in a terminal or a notebook.
 
 Concept: a bar of tqdm for each phase where tqdm is installed, else one line
-that is written over. By default it is quiet where nobody looks: on a stderr
-that is no terminal and outside notebooks.
+that is written over. By default there are no bars where nobody looks: on a
+stderr that is no terminal and outside notebooks. Such a log has one line for
+each reason why the plan waits.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def is_watched() -> bool:
 class ProgressDisplay:
     def __init__(self, show: bool | None = None, label: str = "") -> None:
         self._show = is_watched() if show is None else show
+        self._logs = show is None and not self._show and sys.stderr is not None
+        self._logged: set[str] = set()
         self._label = label
         self._phase = ""
         self._bar: Any = None
@@ -41,13 +44,17 @@ class ProgressDisplay:
         self._close()
 
     def update(self, update: PlanUpdate) -> None:
-        if not self._show:
-            return
-        if update.progress is not None:
+        if self._show and update.progress is not None:
             self._draw(update.progress)
         if update.state == "waiting" and update.reason:
+            self._say_wait(update.reason)
+
+    def _say_wait(self, reason: str) -> None:
+        is_new = reason not in self._logged
+        if self._show or (self._logs and is_new):
             self._close()
-            print(f"{self._label} waits: {update.reason}", file=sys.stderr)
+            self._logged.add(reason)
+            print(f"{self._label} waits: {reason}", file=sys.stderr)
 
     def _draw(self, progress: Progress) -> None:
         if progress.phase != self._phase:

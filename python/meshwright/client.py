@@ -133,7 +133,8 @@ class Client(ClientBase):
 
         ``wait``: DeadlineExceeded after so long; the plan goes on. A service
         of the client's own has so long to start, or a minute without it.
-        ``progress``: bars on stderr; None: where somebody looks.
+        ``progress``: bars on stderr; None: where somebody looks, and
+        elsewhere a line for each reason why the plan waits.
         """
         seconds = parse_seconds(wait, "wait")
         until = None if seconds is None else time.monotonic() + seconds

@@ -137,6 +137,19 @@ def test_a_plan_that_waits_says_why_on_a_line_of_its_own(
     assert terminal.getvalue() == "\rmeasure 1/4\nplan-7 waits: no worker\n"
 
 
+def test_a_log_says_once_why_a_plan_waits(screen, bars):
+    for options, lines in (
+        ({}, "plan-7 waits: no worker\nplan-7 waits: no room\n"),
+        ({"show": False}, ""),
+    ):
+        file = screen(False)
+        with ProgressDisplay(label="plan-7", **options) as display:
+            for reason in ("no worker", "no worker", "no room"):
+                display.update(PlanUpdate(progress=MEASURED[0]))
+                display.update(PlanUpdate(state="waiting", reason=reason))
+        assert file.getvalue() == lines and not bars
+
+
 def test_a_process_without_a_stderr_is_not_watched(monkeypatch):
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr(sys, "stderr", None)
