@@ -181,12 +181,14 @@ def plan_symbolically(
     name: str = "step",
     memory: int | str | None = None,
     strategies: Strategies | None = None,
+    links: Mapping[str, Sequence[float]] | None = None,
     baseline: str = "symbolic",
     stands_in: bool = False,
 ) -> Plan:
     """A plan by roofline, or the named baseline.
 
-    Nothing is measured, and no device is needed. ``stands_in``: it is taken
+    Nothing is measured, and no device is needed. ``links``: alpha and beta of
+    the mesh's axes, for a plan by roofline. ``stands_in``: it is taken
     in the place of another plan, and says so.
     """
     with tempfile.TemporaryDirectory(prefix="meshwright-") as folder:
@@ -195,6 +197,10 @@ def plan_symbolically(
         words = ["--mesh", "x".join(map(str, mesh)), "--json"]
         if baseline == "symbolic":
             words.append("--symbolic")
+            if links is not None:
+                links_file = pathlib.Path(folder, "links.json")
+                links_file.write_text(json.dumps(links))
+                words += ["--links", str(links_file)]
         else:
             words += ["--baseline", baseline]
         if memory is not None:

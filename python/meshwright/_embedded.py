@@ -23,6 +23,7 @@ import pathlib
 import selectors
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -49,22 +50,29 @@ class LocalService:
     ) -> None:
         self._platform = platform
         self._store = store
+        self._solo = False
         self._lock = threading.Lock()
         self._closing = threading.Event()  # nobody waits for a start then
         self._service: _Service | None = None
         self._address = ""  # once it has started
 
     def settings(
-        self, devices: int = 1, until: float | None = None
+        self,
+        devices: int = 1,
+        until: float | None = None,
+        solo: bool | None = None,
     ) -> ServiceSettings:
         """How to reach it; it is started where it does not run.
 
-        It is started again where it was killed, or has fewer devices than
-        that, which only virtual ones of a CPU can be.
+        ``solo``: whether one GPU is to stand for all devices; None: as before.
+        It is started again where it was killed, is not of that kind, or has
+        fewer virtual devices than that. Real ones are as many as there are.
         """
         with self._lock:
+            if solo is not None:
+                self._solo = solo
             if self._service is not None and (
-                devices > self._service.devices
+                not self._service.serves(devices, self._solo)
                 or (self._address and self._service.has_ended())
             ):
                 self._end_service()
@@ -115,9 +123,13 @@ class LocalService:
         if self._service is not None and not self._service.end.alive:
             self._service = None  # it starts for the parent of this process
         if self._service is None:
-            self._service = _take_over(self._platform, self._store, devices)
+            self._service = _take_over(
+                self._platform, self._store, devices, self._solo
+            )
         if self._service is None:
-            self._service = _Service(self._platform, self._store, devices)
+            self._service = _Service(
+                self._platform, self._store, devices, self._solo
+            )
         until = limit
         if until is None:
             until = time.monotonic() + _START_SECONDS
@@ -139,17 +151,23 @@ class LocalService:
 class _Service:
     """The process of one, from its begin on; it ends with this object."""
 
-    def __init__(self, platform: str, store: str | None, devices: int) -> None:
+    def __init__(
+        self, platform: str, store: str | None, devices: int, solo: bool
+    ) -> None:
         # Not in TMPDIR: the path of a socket has room for 107 characters.
         folder = tempfile.mkdtemp(prefix="meshwright-python-", dir="/tmp")
         words = [find_binary(), "up", "--json", "--drain-seconds", "0"]
         words += ["--listen", f"unix:{folder}/service"]
         words += ["--platform", platform]
-        if platform == "cpu":
+        has_virtual = platform == "cpu" or solo
+        if has_virtual:
             words += ["--devices", str(devices)]
+        if solo:
+            words.append("--solo")
         if store is not None:
             words += ["--store", store]
-        self.devices = devices
+        self._solo = solo
+        self._devices = devices if has_virtual else sys.maxsize
         self._log_path = pathlib.Path(folder, "log")
         with self._log_path.open("wb") as log:
             process = subprocess.Popen(
@@ -186,6 +204,10 @@ class _Service:
                     )
                 self._line += piece
         return str(json.loads(self._line)["address"])
+
+    def serves(self, devices: int, solo: bool) -> bool:
+        """Whether it is worth asking; how many are real it says itself."""
+        return solo == self._solo and devices <= self._devices
 
     def has_ended(self) -> bool:
         """Whether its output has ended, which the program alone holds open."""
@@ -244,11 +266,11 @@ def _leave(platform: str, store: str | None, service: _Service) -> None:
 
 
 def _take_over(
-    platform: str, store: str | None, devices: int
+    platform: str, store: str | None, devices: int, solo: bool
 ) -> _Service | None:
     with _left_lock:
         service = _left.pop((platform, store), None)
-    if service is not None and service.devices < devices:
+    if service is not None and not service.serves(devices, solo):
         service.end()
         return None
     return service

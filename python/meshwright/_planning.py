@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from meshwright._binary import annotate, plan_symbolically
 from meshwright._kept_plans import KeptPlans, default_folder
+from meshwright._links import AxisLinks
 from meshwright.errors import PlanMismatch, Unimplemented, warn
 from meshwright.launch import plan_or_baseline
 from meshwright.plan import Plan, check_feasible
@@ -36,6 +37,8 @@ def find_or_make(
     mesh: tuple[int, ...],
     memory: int | str | None,
     strategies: Strategies | None,
+    solo: bool,
+    links: AxisLinks | None,
     keep: str | os.PathLike[str] | bool,
     symbolic: bool,
     fallback: str | None,
@@ -62,6 +65,7 @@ def find_or_make(
             mesh=mesh,
             memory=memory,
             strategies=strategies if baseline == "symbolic" else None,
+            links=links,
             baseline=baseline,
             stands_in=stands_in,
         )
@@ -78,6 +82,8 @@ def find_or_make(
                 mesh=mesh,
                 memory=memory,
                 strategies=strategies,
+                solo=solo,
+                links=links,
                 **options,
             ),
             by_roofline,

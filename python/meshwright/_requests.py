@@ -18,6 +18,7 @@ from typing import Any, TypedDict
 
 import grpc
 
+from meshwright._links import Links, read_links
 from meshwright._messages import from_strategies
 from meshwright._mlir import to_hlo
 from meshwright._stubs import plan_pb2, plans_pb2
@@ -99,6 +100,8 @@ class PlanOptions(TypedDict, total=False):
     xla_flags: str  # for the compiler; part of every measurement's key
     no_wait: bool  # plan from what the store has
     full_space: bool  # measure every program, exclude none
+    solo: bool  # one GPU stands for all of the mesh; needs links
+    links: Links | None  # of the mesh's axes: a file, or its object
     namespace: str  # of the team; empty: the shared one
     owner: str
     request_id: str  # a submission that comes again with it is the same plan
@@ -117,20 +120,30 @@ def submission(
     xla_flags: str = "",
     no_wait: bool = False,
     full_space: bool = False,
+    solo: bool = False,
+    links: Links | None = None,
     namespace: str = "",
     owner: str = "",
     request_id: str = "",
     priority: int = 0,
 ) -> plans_pb2.SubmitPlanRequest:
+    shape = parse_mesh(mesh)
+    _check_solo(solo, links, platform)
+    axes = read_links(links, shape) or {"alpha": [], "beta": []}
     request = plan_pb2.PlanRequest(
         model_name=name,
-        mesh=plan_pb2.MeshSpec(shape=parse_mesh(mesh)),
+        mesh=plan_pb2.MeshSpec(shape=shape),
         device_memory_bytes=parse_bytes(memory, "memory"),
         platform=platform,
         no_wait=no_wait,
         full_space=full_space,
         xla_flags=xla_flags,
         strategies=from_strategies(strategies or Strategies()),
+        solo=solo,
+        links=[
+            plan_pb2.AxisLink(alpha=alpha, beta=beta)
+            for alpha, beta in zip(axes["alpha"], axes["beta"])
+        ],
     )
     return plans_pb2.SubmitPlanRequest(
         request=request,
@@ -141,6 +154,23 @@ def submission(
         priority=priority,
         timeout_ns=round((timeout or 0) * 1e9),
     )
+
+
+def _check_solo(solo: bool, links: Links | None, platform: str) -> None:
+    if solo and platform != "cuda":
+        raise InvalidArgument(
+            "solo: one device can stand for a mesh only on the platform cuda"
+        )
+    if solo and links is None:
+        raise InvalidArgument(
+            "solo: a plan in which one device stands for the mesh needs the "
+            "links of its axes; give links"
+        )
+    if links is not None and not solo:
+        raise InvalidArgument(
+            "links: they are measured on a mesh that is there; give them with "
+            "solo=True only"
+        )
 
 
 def sha256(content: bytes) -> str:

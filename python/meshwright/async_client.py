@@ -16,6 +16,7 @@ from meshwright._client_base import (
     page_request,
     what_if_request,
 )
+from meshwright._links import read_links
 from meshwright._progress import OnUpdate, ProgressDisplay
 from meshwright._requests import Mesh, Module, PlanOptions
 from meshwright._stubs import plan_record_pb2, plans_pb2, plans_pb2_grpc
@@ -62,6 +63,10 @@ class AsyncClient(ClientBase):
         )
         options.setdefault("platform", self._platform)
         digest = _requests.sha256(content)
+        if "links" in options:  # of a cluster file: the program reads it
+            options["links"] = await asyncio.to_thread(
+                read_links, options["links"], parse_mesh(mesh)
+            )
         request = _requests.submission(
             digest,
             mesh=mesh,
@@ -70,7 +75,9 @@ class AsyncClient(ClientBase):
             **options,
         )
         await self._connect(
-            _requests.count_devices(parse_mesh(mesh)), _until
+            _requests.count_devices(parse_mesh(mesh)),
+            _until,
+            request.request.solo,
         )
         try:
             record = await self._put_and_submit(
@@ -279,12 +286,15 @@ class AsyncClient(ClientBase):
         )
 
     async def _connect(
-        self, devices: int = 1, until: float | None = None
+        self,
+        devices: int = 1,
+        until: float | None = None,
+        solo: bool | None = None,
     ) -> ServiceSettings:
         settings = self._settings
         if self._local is not None:
             settings = await asyncio.to_thread(
-                self._local.settings, devices, until
+                self._local.settings, devices, until, solo
             )
         if self._channel is None or settings != self._open_settings:
             if self._channel is not None:

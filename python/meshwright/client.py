@@ -82,7 +82,11 @@ class Client(ClientBase):
             timeout=parse_seconds(timeout, "timeout"),
             **options,
         )
-        self._connect(_requests.count_devices(parse_mesh(mesh)), _until)
+        self._connect(
+            _requests.count_devices(parse_mesh(mesh)),
+            _until,
+            request.request.solo,
+        )
         try:
             record = self._put_and_submit(digest, content, request, _until)
         except NotFound:  # garbage collection took the module in between
@@ -296,11 +300,14 @@ class Client(ClientBase):
         )
 
     def _connect(
-        self, devices: int = 1, until: float | None = None
+        self,
+        devices: int = 1,
+        until: float | None = None,
+        solo: bool | None = None,
     ) -> ServiceSettings:
         settings = self._settings
         if self._local is not None:
-            settings = self._local.settings(devices, until)
+            settings = self._local.settings(devices, until, solo)
         with self._lock:
             if self._channel is None or settings != self._open_settings:
                 if self._channel is not None:

@@ -125,6 +125,7 @@ def _plan_module(
     **options: Any,
 ) -> Plan:
     from meshwright._binary import plan_symbolically
+    from meshwright._links import read_links
     from meshwright._requests import read_module
     from meshwright.client import Client
     from meshwright.quantities import parse_mesh
@@ -156,6 +157,7 @@ def _plan_module(
             strategies=(
                 options.get("strategies") if baseline == "symbolic" else None
             ),
+            links=read_links(options.get("links"), parse_mesh(mesh)),
             baseline=baseline,
             stands_in=True,
         ),

@@ -15,6 +15,7 @@ import jax
 
 from meshwright._binary import annotate
 from meshwright._kept_plans import make_key
+from meshwright._links import Links, read_links
 from meshwright._planning import Made, check_mesh_of, find_or_make
 from meshwright._version import __version__
 from meshwright.errors import InvalidArgument
@@ -39,6 +40,8 @@ def plan(
     memory: int | str | None = None,
     donate_argnums: int | Sequence[int] = (),
     strategies: Strategies | None = None,
+    solo: bool = False,
+    links: Links | None = None,
     client: Any = None,
     wait: float | str | None = None,
     progress: bool | None = None,
@@ -51,7 +54,9 @@ def plan(
 
     ``step``: a function of arrays, jitted or not. ``args``: its arguments, or
     their shapes; nothing of them is run. ``mesh``: axes of type Auto; axis 0 is
-    the outermost. ``memory``: per device, like "16GiB".
+    the outermost. ``memory``: per device, like "16GiB". ``solo``: one GPU
+    stands for all of the mesh, and ``links`` says what communication takes: the
+    file of `meshwright plan --links`, or its object.
 
     ``client``: a meshwright.Client; None: MESHWRIGHT_ADDRESS, else a service on
     this machine. ``wait``: DeadlineExceeded after so long. ``fallback``: the
@@ -71,27 +76,29 @@ def plan(
             f"mesh: there are no plans for devices of {device.platform}"
         )
     trace = trace_step(step, args, donate_argnums, device.platform)
-    request = {
+    request: dict[str, object] = {
         "mesh": mesh.devices.shape,
         "memory": parse_bytes(memory, "memory"),
         "strategies": (strategies or Strategies()).flags(),
+        "solo": solo,
     }
-    key = make_key(
-        [
-            __version__,
-            trace.text_digest,
-            device.platform,
-            device.device_kind,
-            symbolic,
-            request,
-        ]
-    )
 
     def make() -> Made:
         if use is not None:
             given = use if isinstance(use, Plan) else Plan.load(use)
             _check_given(given, mesh)
             return given, annotate(trace.module, given)
+        axis_links = read_links(links, mesh.devices.shape)
+        key = make_key(
+            [
+                __version__,
+                trace.text_digest,
+                device.platform,
+                device.device_kind,
+                symbolic,
+                {**request, "links": axis_links},
+            ]
+        )
         return find_or_make(
             trace,
             key,
@@ -99,6 +106,8 @@ def plan(
             mesh=mesh.devices.shape,
             memory=memory,
             strategies=strategies,
+            solo=solo,
+            links=axis_links,
             keep=keep,
             symbolic=symbolic,
             fallback=fallback,

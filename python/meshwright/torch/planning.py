@@ -16,6 +16,7 @@ from torch.distributed.device_mesh import DeviceMesh
 
 from meshwright._binary import annotate
 from meshwright._kept_plans import make_key
+from meshwright._links import Links, read_links
 from meshwright._planning import check_mesh_of, find_or_make
 from meshwright._version import __version__
 from meshwright.errors import PlanMismatch
@@ -39,6 +40,8 @@ def plan(
     max_grad_norm: float | None = None,
     memory: int | str | None = None,
     strategies: Strategies | None = None,
+    solo: bool = False,
+    links: Links | None = None,
     client: Any = None,
     wait: float | str | None = None,
     progress: bool | None = None,
@@ -79,13 +82,23 @@ def plan(
             made = given, annotate(step.module, given)
         else:
             where = platform or _platform_of(module)
+            axis_links = read_links(links, shape)
+            request = (
+                shape,
+                parse_bytes(memory, "memory"),
+                (strategies or Strategies()).flags(),
+                solo,
+                axis_links,
+            )
             made = find_or_make(
                 step,
-                _make_key(step, where, shape, memory, strategies, symbolic),
+                _make_key(step, where, symbolic, *request),
                 platform=where,
                 mesh=shape,
                 memory=memory,
                 strategies=strategies,
+                solo=solo,
+                links=axis_links,
                 keep=keep,
                 symbolic=symbolic,
                 fallback=fallback,
@@ -105,12 +118,7 @@ def _name_device(platform: str) -> str:
 
 
 def _make_key(
-    step: ExportedStep,
-    platform: str,
-    mesh: tuple[int, ...],
-    memory: int | str | None,
-    strategies: Strategies | None,
-    symbolic: bool,
+    step: ExportedStep, platform: str, symbolic: bool, *request: object
 ) -> str:
     return make_key(
         [
@@ -120,9 +128,7 @@ def _make_key(
             step.arguments,  # their names, which the text has not
             _name_device(platform),
             symbolic,
-            mesh,
-            parse_bytes(memory, "memory"),
-            (strategies or Strategies()).flags(),
+            *request,
         ]
     )
 

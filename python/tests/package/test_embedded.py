@@ -194,6 +194,39 @@ def test_a_start_may_take_as_long_as_its_caller_waits(slow, monkeypatch):
     service.stop()
 
 
+TOLD = """#!/bin/sh
+echo "$@" >> "$0.log"
+echo '{"address": "unix:/there"}'
+read -r _ < "$0.gate"
+"""
+
+
+def test_one_gpu_stands_for_a_mesh_where_that_is_asked_for(
+    tmp_path, monkeypatch
+):
+    program = tmp_path / "told"
+    program.write_text(TOLD)
+    program.chmod(0o755)
+    os.mkfifo(tmp_path / "told.gate")
+    monkeypatch.setenv("MESHWRIGHT_BINARY", str(program))
+    service = LocalService("cuda", "kept")
+    for devices, solo in (
+        (16, False),
+        (64, False),  # real ones do not become more
+        (4, True),
+        (16, True),
+        (1, None),  # of a call that plans nothing
+    ):
+        service.settings(devices, solo=solo)
+    service.stop()
+    told = pathlib.Path(f"{program}.log").read_text().splitlines()
+    assert [line.partition("--platform ")[2] for line in told] == [
+        "cuda --store kept",
+        "cuda --devices 8 --solo --store kept",
+        "cuda --devices 16 --solo --store kept",
+    ]
+
+
 def test_who_stops_waits_for_no_start(slow):
     service = LocalService("cpu", str(slow))
     caught: list[Exception] = []

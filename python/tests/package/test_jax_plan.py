@@ -241,6 +241,49 @@ def test_a_kept_plan_is_reused_whatever_the_step_is_called(
         plan(renamed, make_state(), make_batch(8), 0.1, keep=tmp_path)
 
 
+class Asked:
+    """A client that keeps what it is asked for, and has no plan."""
+
+    def plan(self, _, **options):
+        self.options = options
+        raise meshwright.Unavailable("nothing answers")
+
+
+LINKS = {"alpha": [0, 1e-6], "beta": [0, 1e-10]}
+
+
+def test_a_solo_plan_is_asked_for_with_the_links_of_the_axes(plan):
+    asked = Asked()
+    with pytest.raises(meshwright.Unavailable):
+        plan(
+            make_step(),
+            make_state(),
+            make_batch(),
+            0.1,
+            symbolic=False,
+            client=asked,
+            solo=True,
+            links=LINKS,
+        )
+    assert asked.options["solo"] is True
+    assert asked.options["links"] == LINKS
+
+
+def test_other_links_are_another_plan(plan, tmp_path):
+    for links in (None, LINKS, LINKS, {**LINKS, "alpha": [0, 1e-5]}):
+        planned = plan(
+            make_step(),
+            make_state(),
+            make_batch(),
+            0.1,
+            links=links,
+            keep=tmp_path,
+        )
+        is_of_links = any("the links given" in it for it in planned.plan.notes)
+        assert is_of_links == (links is not None)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 def test_a_checkpoint_is_restored_to_the_shardings_of_the_plan(plan, tmp_path):
     orbax = pytest.importorskip(
         "orbax.checkpoint", reason="orbax-checkpoint is not installed"

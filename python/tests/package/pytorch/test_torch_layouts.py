@@ -152,6 +152,30 @@ class Away:
         raise meshwright.Unavailable("nothing answers")
 
 
+class Asked:
+    """A client that keeps what it is asked for, and has no plan."""
+
+    def plan(self, _, **options):
+        self.options = options
+        raise meshwright.Unavailable("nothing answers")
+
+
+def test_a_solo_plan_is_asked_for_with_the_links_of_the_axes(tmp_path):
+    links = {"alpha": [0, 1e-6], "beta": [0, 1e-10]}
+    asked = Asked()
+    with pytest.raises(meshwright.Unavailable):
+        meshwright.torch.plan(
+            *arguments(),
+            mesh="1x2",
+            platform="cuda",
+            client=asked,
+            solo=True,
+            links=links,
+            keep=tmp_path,
+        )
+    assert asked.options["solo"] is True and asked.options["links"] == links
+
+
 def test_best_plan_takes_the_baseline_of_a_module(binary, tmp_path):
     with pytest.warns(meshwright.MeshwrightWarning, match="the baseline dp"):
         plan = meshwright.best_plan(
