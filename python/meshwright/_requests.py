@@ -13,7 +13,7 @@ import os
 import pathlib
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypedDict
 
 import grpc
@@ -21,11 +21,12 @@ import grpc
 from meshwright._links import Links, read_links
 from meshwright._messages import from_strategies
 from meshwright._mlir import to_hlo
-from meshwright._stubs import plan_pb2, plans_pb2
+from meshwright._stubs import plan_pb2, plans_pb2, reports_pb2
 from meshwright._version import __version__
 from meshwright.errors import (
     Cancelled,
     DeadlineExceeded,
+    FailedPrecondition,
     Internal,
     InvalidArgument,
     MeshwrightError,
@@ -170,6 +171,28 @@ def _check_solo(solo: bool, links: Links | None, platform: str) -> None:
         raise InvalidArgument(
             "links: they are measured on a mesh that is there; give them with "
             "solo=True only"
+        )
+
+
+def check_devices(
+    workers: Iterable[reports_pb2.WorkerSummary], request: plan_pb2.PlanRequest
+) -> None:
+    """``workers``: of a client's own service, to which no others come.
+
+    Raises FailedPrecondition where a plan would wait for devices for ever.
+    """
+    away = reports_pb2.WorkerSummary.AWAY  # of a service before
+    there = [worker for worker in workers if worker.state != away]
+    wanted = math.prod(request.mesh.shape)
+    most = max(
+        (w.device_count for w in there if w.platform == request.platform),
+        default=0,
+    )
+    if there and most < wanted:
+        raise FailedPrecondition(
+            f"the mesh has {wanted} {request.platform} devices and the service "
+            f"of this machine {most}; set MESHWRIGHT_ADDRESS to a service that "
+            "has them, or give solo=True and links"
         )
 
 

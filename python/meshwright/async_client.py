@@ -19,7 +19,13 @@ from meshwright._client_base import (
 from meshwright._links import read_links
 from meshwright._progress import OnUpdate, ProgressDisplay
 from meshwright._requests import Mesh, Module, PlanOptions
-from meshwright._stubs import plan_record_pb2, plans_pb2, plans_pb2_grpc
+from meshwright._stubs import (
+    plan_record_pb2,
+    plans_pb2,
+    plans_pb2_grpc,
+    services_pb2,
+    services_pb2_grpc,
+)
 from meshwright.errors import DeadlineExceeded, Internal, NotFound, Unavailable
 from meshwright.plan import Plan
 from meshwright.quantities import parse_mesh, parse_seconds
@@ -79,6 +85,8 @@ class AsyncClient(ClientBase):
             _until,
             request.request.solo,
         )
+        if self._local is not None:
+            await self._check_devices(request, _until)
         try:
             record = await self._put_and_submit(
                 digest, content, request, _until
@@ -88,6 +96,17 @@ class AsyncClient(ClientBase):
                 digest, content, request, _until
             )
         return _messages.to_record(record)
+
+    async def _check_devices(
+        self, request: plans_pb2.SubmitPlanRequest, until: float | None
+    ) -> None:
+        listed = await self._call(
+            services_pb2_grpc.PlanningStub,
+            "ListWorkers",
+            services_pb2.ListWorkersRequest(),
+            _requests.limit(_requests.CALL_SECONDS, until),
+        )
+        _requests.check_devices(listed.workers, request.request)
 
     async def _put_and_submit(
         self,

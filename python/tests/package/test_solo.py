@@ -1,7 +1,8 @@
-"""One GPU stands for a mesh, and links say what communication takes."""
+"""Meshes of more devices than a machine has: refused, or by one GPU."""
 
 from __future__ import annotations
 
+import asyncio
 import pathlib
 import shutil
 
@@ -18,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODEL = ROOT / "tests" / "testdata" / "llama_tiny.hlo.pb"
 BOX = ROOT / "tests" / "testdata" / "cluster" / "paired_box.json"
 LINKS = {"alpha": [0, 1e-6], "beta": [0, 1e-10]}
+TOO_LARGE = r"has 4 cuda devices .* 2; set MESHWRIGHT_ADDRESS .* solo=True"
 
 
 @pytest.fixture
@@ -30,6 +32,22 @@ def two_gpus(binary, monkeypatch, tmp_path):
     plugin = shutil.copy(double, tmp_path)
     monkeypatch.setenv("MESHWRIGHT_CUDA_PLUGIN", str(plugin))
     return {"platform": "cuda", "store": str(tmp_path / "profiles.db")}
+
+
+def test_a_mesh_that_the_machine_has_not_is_refused_at_once(two_gpus):
+    async def ask():
+        async with meshwright.AsyncClient(**two_gpus) as client:
+            await client.plan(MODEL, mesh="1x4")
+
+    with pytest.raises(meshwright.FailedPrecondition, match=TOO_LARGE):
+        asyncio.run(ask())
+    with meshwright.Client(**two_gpus) as client:
+        with pytest.raises(meshwright.FailedPrecondition, match=TOO_LARGE):
+            client.plan(MODEL, mesh="1x4")
+        with pytest.warns(meshwright.MeshwrightWarning, match=TOO_LARGE):
+            plan = meshwright.best_plan(MODEL, mesh="1x4", client=client)
+        assert plan.fallback == "dp"
+        assert client.plans() == []
 
 
 def test_one_gpu_stands_for_a_mesh(two_gpus):
