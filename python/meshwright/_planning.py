@@ -14,7 +14,12 @@ from typing import Any, Protocol
 from meshwright._binary import annotate, plan_symbolically
 from meshwright._kept_plans import KeptPlans, default_folder
 from meshwright._links import AxisLinks
-from meshwright.errors import PlanMismatch, Unimplemented, warn
+from meshwright.errors import (
+    InvalidArgument,
+    PlanMismatch,
+    Unimplemented,
+    warn,
+)
 from meshwright.launch import plan_or_baseline
 from meshwright.plan import Plan, check_feasible
 from meshwright.records import Strategies
@@ -105,6 +110,14 @@ def check_mesh_of(given: Plan, mesh: tuple[int, ...]) -> None:
         raise PlanMismatch(
             "use: the plan is for mesh {}, and mesh is {}".format(*shapes)
         )
+
+
+def annotate_given(given: Plan, step: TracedStep) -> Made:
+    """Raises PlanMismatch where the plan in ``use`` is of another step."""
+    try:
+        return given, annotate(step.module, given)
+    except InvalidArgument as error:
+        raise PlanMismatch(f"use: {error}") from None
 
 
 def _ask(

@@ -13,12 +13,16 @@ from typing import Any
 
 import jax
 
-from meshwright._binary import annotate
 from meshwright._kept_plans import make_key
 from meshwright._links import Links, read_links
-from meshwright._planning import Made, check_mesh_of, find_or_make
+from meshwright._planning import (
+    Made,
+    annotate_given,
+    check_mesh_of,
+    find_or_make,
+)
 from meshwright._version import __version__
-from meshwright.errors import InvalidArgument
+from meshwright.errors import InvalidArgument, PlanMismatch
 from meshwright.jax import _processes
 from meshwright.jax._module import planned_call
 from meshwright.jax._shardings import bind, check_mesh
@@ -86,8 +90,8 @@ def plan(
     def make() -> Made:
         if use is not None:
             given = use if isinstance(use, Plan) else Plan.load(use)
-            _check_given(given, mesh)
-            return given, annotate(trace.module, given)
+            _check_given(given, trace, mesh)
+            return annotate_given(given, trace)
         axis_links = read_links(links, mesh.devices.shape)
         key = make_key(
             [
@@ -147,10 +151,17 @@ def apply(
     )
 
 
-def _check_given(plan: Plan, mesh: jax.sharding.Mesh) -> None:
+def _check_given(
+    plan: Plan, trace: StepTrace, mesh: jax.sharding.Mesh
+) -> None:
     if plan.pipeline is not None:
         raise InvalidArgument(
             "use: the plan has stages; meshwright export makes their modules"
         )
     check_mesh_of(plan, mesh.devices.shape)
     check_feasible(plan)
+    try:
+        bind(plan.arguments, trace.inputs, mesh, "arguments")
+        bind(plan.outputs, trace.outputs, mesh, "outputs")
+    except PlanMismatch as error:
+        raise PlanMismatch(f"use: {error}") from None

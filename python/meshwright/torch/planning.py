@@ -14,10 +14,13 @@ from typing import Any
 import torch
 from torch.distributed.device_mesh import DeviceMesh
 
-from meshwright._binary import annotate
 from meshwright._kept_plans import make_key
 from meshwright._links import Links, read_links
-from meshwright._planning import check_mesh_of, find_or_make
+from meshwright._planning import (
+    annotate_given,
+    check_mesh_of,
+    find_or_make,
+)
 from meshwright._version import __version__
 from meshwright.errors import PlanMismatch
 from meshwright.launch import check_fallback
@@ -79,7 +82,8 @@ def plan(
             given = use if isinstance(use, Plan) else Plan.load(use)
             check_runnable(given)
             check_mesh_of(given, shape)
-            made = given, annotate(step.module, given)
+            _check_arguments(given, step)
+            made = annotate_given(given, step)
         else:
             where = platform or _platform_of(module)
             axis_links = read_links(links, shape)
@@ -133,21 +137,33 @@ def _make_key(
     )
 
 
+def _check_arguments(given: Plan, step: ExportedStep) -> None:
+    """Raises PlanMismatch where those of the plan in ``use`` are others."""
+    from jax.tree_util import tree_leaves
+
+    planned = [(it.name, it.shape) for it in given.arguments]
+    leaves = tree_leaves(step.lowered.arguments)
+    found = [(n, tuple(it.shape)) for n, it in zip(step.arguments, leaves)]
+    if planned != found:
+        raise PlanMismatch(
+            "use: the plan is of another step; its first argument that "
+            "differs is "
+            + next(
+                (
+                    f"{name} of the shape {list(shape)}"
+                    for (name, shape), it in zip(planned, found)
+                    if (name, shape) != it
+                ),
+                "one that only one of them has",
+            )
+        )
+
+
 def _with_activations(
     made: Plan, annotated: bytes, step: ExportedStep
 ) -> Plan:
     from meshwright.torch._activations import read_activations
 
-    planned = tuple(argument.name for argument in made.arguments)
-    if planned != step.arguments:
-        raise PlanMismatch(
-            "use: the plan is of another step; its first argument that "
-            "differs is "
-            + next(
-                (p for p, a in zip(planned, step.arguments) if p != a),
-                "one that only one of them has",
-            )
-        )
     return made.with_activations(
         read_activations(annotated, step.lowered, made.mesh)
     )

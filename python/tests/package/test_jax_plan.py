@@ -335,7 +335,10 @@ def test_a_plan_of_a_file_is_used(plan, tmp_path):
         meshwright.PlanMismatch, match="plan is for mesh 1x2, and mesh is 2x2"
     ):
         plan(make_step(), *arguments, use=first.plan, mesh=make_mesh(2, 2))
-    with pytest.raises(meshwright.InvalidArgument):
+    with pytest.raises(
+        meshwright.PlanMismatch,
+        match=r"^use: batch\['unused'\] has the shape \[3\]",
+    ):
         plan(
             make_step(),
             make_state(),
@@ -343,6 +346,15 @@ def test_a_plan_of_a_file_is_used(plan, tmp_path):
             0.1,
             use=first.plan,
         )
+
+    def loss(params, batch):
+        query = params["layers"][0]["q"]
+        return ((params["embed"][batch["x"]] @ query) ** 2).mean()
+
+    with pytest.raises(
+        meshwright.PlanMismatch, match="^use: .* another model"
+    ):
+        plan(make_step(loss), *arguments, use=first.plan)
 
 
 def test_a_measured_plan_of_a_service_runs(

@@ -134,6 +134,15 @@ def test_a_plan_file_keeps_the_activations(plan, tmp_path):
     assert given.activations == plan.activations
     with pytest.raises(meshwright.PlanMismatch, match="mesh 1x2"):
         meshwright.torch.plan(*arguments(), mesh="2x2", use=again)
+    module, optimizer, loss, batch = arguments()
+    short = {name: tensor[:4] for name, tensor in batch.items()}
+    with pytest.raises(
+        meshwright.PlanMismatch,
+        match=r"^use: .* batch\['x'\] of the shape \[8, 16\]",
+    ):
+        meshwright.torch.plan(
+            module, optimizer, loss, short, mesh="1x2", use=again
+        )
 
 
 def test_a_kept_plan_is_found_without_the_program(
