@@ -7,11 +7,11 @@ says. Nothing of the step runs for a plan, and the module may be on ``meta``.
 Versions: torch 2.12 and later, and JAX 0.6 and later to write the step as HLO.
 Parts of torch that are not public are used in ``_tracing.py`` (fake tensors,
 decompositions, pytrees), ``_step.py`` (a module called with other tensors),
-``_random.py`` (dispatch modes), ``_lowering.py`` (pytrees), ``_attention.py``
-(fields of MultiheadAttention), ``_batch_norm.py`` (the class of batch norms)
-and ``_operators/_table.py`` (schemas). The
-dictionaries of a module are read in ``_step.py`` and ``_tracing.py``, and
-written in ``applying.py``.
+``_random.py`` (dispatch modes), ``_recomputation.py`` (the hook of
+checkpointing), ``_lowering.py`` (pytrees), ``_attention.py`` (fields of
+MultiheadAttention), ``_batch_norm.py`` (the class of batch norms) and
+``_operators/_table.py`` (schemas). The dictionaries of a module are read in
+``_step.py`` and ``_tracing.py``, and written in ``applying.py``.
 """
 
 from __future__ import annotations

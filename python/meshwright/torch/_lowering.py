@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -26,9 +26,11 @@ from jax import lax
 from jax.tree_util import keystr, tree_flatten_with_path
 
 from meshwright.errors import Unimplemented
+from meshwright.torch._barriers import Reads
 from meshwright.torch._operators import find_rule, jax_type, missing_rules
 from meshwright.torch._operators._apart import kept_apart
 from meshwright.torch._operators.random import drawing_from
+from meshwright.torch._recomputation import find_reruns
 from meshwright.torch._tracing import Graph, StepGraphs
 from meshwright.torch._tree import map_tensors, tensors
 
@@ -147,6 +149,7 @@ class _Runner:
     def __init__(self, graph: Graph, scope: str) -> None:
         self._graph = graph
         self._scope = scope
+        self._reruns = find_reruns(graph.module.graph)
         self._maker: dict[torch.fx.Node, torch.fx.Node] = {}
 
     def run(self, inputs: Sequence[Any]) -> Any:
@@ -155,19 +158,22 @@ class _Runner:
             return self._run(inputs)
 
     def _run(self, inputs: Sequence[Any]) -> Any:
-        values: dict[torch.fx.Node, Any] = {}
+        reads = Reads(self._reruns)
+        values = reads.values
         makers: dict[int, torch.fx.Node] = {}
-        given = iter(inputs)
+        leaves = iter(inputs)
         for node in self._graph.module.graph.nodes:
             if node.op == "output":
                 break
             if node.op == "placeholder":
-                values[node] = next(given)
+                values[node] = next(leaves)
             elif node.op == "get_attr":
                 values[node] = self._constant(node)
             else:
-                with jax.named_scope(self._scope + node.name):
-                    values[node] = _compute(node, values)
+                given, key = reads.of(node)
+                scope = jax.named_scope(self._scope + node.name)
+                with scope, drawing_from(key):
+                    values[node] = _compute(node, given)
             # An operator that does nothing is called as what it returns.
             made = makers.setdefault(id(values[node]), node)
             self._maker[node] = made
@@ -202,7 +208,7 @@ class _Runner:
         return jnp.asarray(np.asarray(value.detach().cpu()), dtype)
 
 
-def _compute(node: torch.fx.Node, values: dict[torch.fx.Node, Any]) -> Any:
+def _compute(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Any:
     rule = find_rule(node.target)
     assert rule is not None  # check_rules
     args = torch.fx.node.map_arg(node.args, values.__getitem__)

@@ -29,6 +29,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from meshwright.errors import InvalidArgument
 from meshwright.torch._attention import batch_outermost
 from meshwright.torch._random import Draws
+from meshwright.torch._recomputation import reruns_marked
 from meshwright.torch._step import (
     GradientFunction,
     ModuleState,
@@ -170,13 +171,18 @@ def _trace(
         _as_if_compiled(),
         sdpa_kernel(SDPBackend.MATH),
         batch_outermost(),
+        reruns_marked(),
         _explained(function),
     ):
-        graph = make_fx(
+        traced = make_fx(
             flat, decomposition_table={**first, **random}, **options
         )(*inputs)
+
+        def interpret(*values: torch.Tensor) -> list[Any]:
+            return list(torch.fx.Interpreter(traced).run(*values))
+
         graph = make_fx(
-            torch.func.functionalize(graph, remove="mutations_and_views"),
+            torch.func.functionalize(interpret, remove="mutations_and_views"),
             decomposition_table=core_aten_decompositions(),
             **options,
         )(*inputs)

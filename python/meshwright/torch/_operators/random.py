@@ -24,6 +24,11 @@ def drawing_from(key: Any) -> Iterator[None]:
         _key.reset(token)
 
 
+def current_key() -> Any:
+    """None outside of ``drawing_from``."""
+    return _key.get(None)
+
+
 @rule("meshwright::uniform")
 def _uniform(shape: Sequence[int], dtype: Any, draw: int) -> Any:
     key = jax.random.fold_in(_key.get(), draw)

@@ -211,6 +211,25 @@ def test_layers_of_four_blocks_fold_with_their_81_configurations(
     assert found["barriers"] == []
 
 
+@pytest.mark.parametrize("name", ("gpt2", "llama"))
+def test_checkpointed_layers_fold_with_what_they_compute_again(
+    binary, name, tmp_path
+):
+    case = make(name)
+    case.module.gradient_checkpointing_enable(
+        gradient_checkpointing_kwargs={"use_reentrant": False}
+    )
+    step = meshwright.torch.export(
+        case.module, case.optimizer, case.loss, case.batch
+    )
+    assert b"opt-barrier" in step.module
+    found = analyze(binary, step, tmp_path)
+    folded = [t for t in found["segment_types"] if t["instances"] > 1]
+    assert [
+        (t["blocks"], t["instances"], t["configurations"]) for t in folded
+    ] == [(4, torch_models.LAYERS, 81)]
+
+
 def test_layers_that_alternate_fold_as_two_types(binary, tmp_path):
     case = make("gemma2")
     assert_trains_alike(case, case.optimizer)

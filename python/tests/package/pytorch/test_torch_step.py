@@ -10,11 +10,13 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("jax", reason="jax is not installed")
 
+import jax  # noqa: E402
 from jax_runs import Run, largest_difference, train_both  # noqa: E402
 from torch import nn  # noqa: E402
 from torch._subclasses import FakeTensor  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 from torch_models import Case  # noqa: E402
 
 import meshwright  # noqa: E402
@@ -266,3 +268,55 @@ def test_a_trace_leaves_no_attribute_in_the_module():
     assert dict(module.named_buffers()) == {}
     squares(module, case.batch).backward()
     assert module.calls == 1 and not isinstance(module.cos, FakeTensor)
+
+
+class Checkpointed(nn.Sequential):
+    def forward(self, x):
+        return checkpoint(super().forward, x, use_reentrant=False)
+
+
+def layers_of(kind):
+    """Two layers with dropout, and a linear one."""
+    torch.manual_seed(0)
+    layers = (
+        kind(nn.Linear(8, 8), nn.Dropout(0.5), nn.Tanh()) for _ in range(2)
+    )
+    batch = {"x": torch.ones(4, 8), "y": torch.zeros(4, 8)}
+    return Case(nn.Sequential(*layers, nn.Linear(8, 8)), batch, squares)
+
+
+def equations_of(step):
+    """Of the step in JAX, by the name of their primitive."""
+    lowered = step.lowered
+    found = jax.make_jaxpr(lowered.function)(*lowered.arguments).jaxpr
+    names = {}
+    for equation in found.eqns:
+        names.setdefault(equation.primitive.name, []).append(equation)
+    return found, names
+
+
+def test_a_checkpointed_layer_is_computed_again_behind_a_barrier():
+    case = layers_of(nn.Sequential)
+    _, plain = equations_of(export(case))
+    assert len(plain["tanh"]) == 2 and "optimization_barrier" not in plain
+    case = layers_of(Checkpointed)
+    found, again = equations_of(export(case))
+    assert len(again["tanh"]) == 4 and len(again["optimization_barrier"]) == 2
+    # What nobody reads of a barrier holds nothing back.
+    read = {id(one) for equation in found.eqns for one in equation.invars}
+    for barrier in again["optimization_barrier"]:
+        assert all(id(one) in read for one in barrier.outvars)
+        # The layer's input, weight and bias, the gradient and the key.
+        assert len(barrier.outvars) == 5
+
+
+def test_a_checkpointed_layer_drops_the_same_elements_again():
+    def losses_with(kind):
+        case = layers_of(kind)
+        optimizer = torch.optim.SGD(case.module.parameters(), lr=0.1)
+        run = Run(case.module, export(case, optimizer))
+        return [run(case.batch, key) for key in range(3)]
+
+    plain = losses_with(nn.Sequential)
+    assert len(set(plain)) == 3  # dropout is there
+    assert losses_with(Checkpointed) == pytest.approx(plain, abs=1e-6)

@@ -1,0 +1,63 @@
+"""What nodes read while a graph is run on JAX arrays.
+
+Concept: a rerun (``_recomputation.py``) reads the values of other nodes through
+one barrier, as ``jax.checkpoint`` does, so that no compiler merges it with the
+first run. A gradient goes through the barrier, too, and is read behind it from
+then on: the rerun waits until its gradient is there.
+Source: docs/decisions/segment-switches.md, "A barrier".
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from jax import lax
+
+from meshwright.torch._operators._table import is_array
+from meshwright.torch._operators.random import current_key
+from meshwright.torch._recomputation import Rerun
+
+Values = dict[torch.fx.Node, Any]
+
+
+class Reads:
+    """Of one run of a graph, asked node by node."""
+
+    def __init__(self, reruns: Mapping[torch.fx.Node, Rerun]) -> None:
+        self.values: Values = {}  # the caller fills them
+        self._reruns = reruns
+        self._rerun: Rerun | None = None
+        self._again: Values = {}  # of the last rerun
+        self._gradients: Values = {}  # behind barriers
+        self._key: Any = None  # of the last rerun
+
+    def of(
+        self, node: torch.fx.Node
+    ) -> tuple[Mapping[torch.fx.Node, Any], Any]:
+        """The values that ``node`` reads, and the key that it draws from."""
+        rerun = self._reruns.get(node)
+        if rerun is None:
+            return ChainMap(self._gradients, self.values), current_key()
+        if rerun is not self._rerun:
+            self._rerun = rerun
+            self._begin(rerun)
+        return ChainMap(self._again, self._gradients, self.values), self._key
+
+    def _begin(self, rerun: Rerun) -> None:
+        before = ChainMap(self._gradients, self.values)
+        gradients = [] if rerun.gradient is None else [rerun.gradient]
+        nodes = [
+            node
+            for node in dict.fromkeys((*rerun.inputs, *gradients))
+            if is_array(before[node])
+        ]
+        key = current_key() if rerun.draws else None
+        values, self._key = lax.optimization_barrier(
+            ([before[node] for node in nodes], key)
+        )
+        self._again = dict(zip(nodes, values))
+        for node in gradients:
+            self._gradients[node] = self._again.get(node, before[node])
