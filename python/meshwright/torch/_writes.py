@@ -20,9 +20,15 @@ from meshwright.errors import Unimplemented
 
 # By name: torch's functions and the methods of tensors are called alike.
 _VIEWS = frozenset(
-    "__getitem__ chunk diagonal narrow permute select split split_with_sizes "
-    "squeeze tensor_split transpose unbind unfold unsqueeze view".split()
+    "adjoint chunk detach diagonal expand expand_as moveaxis movedim narrow "
+    "permute select split split_with_sizes squeeze swapaxes swapdims t "
+    "tensor_split transpose unbind unflatten unfold unsqueeze view "
+    "view_as".split()
 )
+# Views where the strides allow it, and copies elsewhere.
+_RESHAPES = frozenset(("flatten", "ravel", "reshape"))
+# All properties are called "__get__".
+_PROPERTIES = frozenset((torch.Tensor.T.__get__, torch.Tensor.mT.__get__))
 _OPERATORS = frozenset(
     "__iadd__ __iand__ __idiv__ __ifloordiv__ __imod__ __imul__ __ior__ "
     "__ipow__ __isub__ __itruediv__ __ixor__".split()
@@ -52,7 +58,7 @@ class NoLostWrites(TorchFunctionMode):  # type: ignore[misc]
         elif _writes(name):
             _refuse_copy(base)
         result = func(*args, **given)
-        if name in _VIEWS and (name != "__getitem__" or _is_basic(args[1])):
+        if _gives_view(func, name, args, given):
             several = isinstance(result, (list, tuple))
             for part in result if several else (result,):
                 _mark(base, part)
@@ -65,6 +71,23 @@ def _writes(name: str) -> bool:
         and not name.endswith("__")
         and name not in _NO_WRITES
     )
+
+
+def _gives_view(
+    func: Callable[..., Any],
+    name: str,
+    args: tuple[Any, ...],
+    given: dict[str, Any],
+) -> bool:
+    """Whether it does without a plan."""
+    if name == "__getitem__":
+        return _is_basic(args[1])
+    if name in _RESHAPES:
+        base = args[0]
+        alike = torch.empty_strided(base.shape, base.stride(), device="meta")
+        result = func(alike, *args[1:], **given)
+        return bool(result is alike or result._is_view())
+    return name in _VIEWS or func in _PROPERTIES
 
 
 def _is_basic(index: Any) -> bool:

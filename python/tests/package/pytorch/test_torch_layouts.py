@@ -522,8 +522,24 @@ def halve_a_column(values):
     column /= 2
 
 
+def scale_a_column_as_a_square(values):
+    values[:, 0].reshape(2, 2).mul_(2)
+
+
+def scale_columns_as_rows(values):
+    values[:, :2].T.mul_(2)
+
+
 @pytest.mark.parametrize(
-    "write", [add_to_column, scale_columns, set_columns, halve_a_column]
+    "write",
+    [
+        add_to_column,
+        scale_columns,
+        set_columns,
+        halve_a_column,
+        scale_a_column_as_a_square,
+        scale_columns_as_rows,
+    ],
 )
 @pytest.mark.parametrize("needs_gradient", [False, True])
 def test_a_write_that_would_be_lost_is_refused(
@@ -546,6 +562,7 @@ def test_a_write_by_a_mask_and_one_into_all_run(one_of_two):
         values[values > 0] = 3
         values += 1
         values[:, 0].requires_grad_()
+        values[:, :2].flatten().mul_(2)  # a copy without a plan, too
     assert (values.to_local() == 4).all()
 
 
