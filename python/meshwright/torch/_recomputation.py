@@ -35,7 +35,10 @@ class Rerun:
 def reruns_marked() -> Iterator[None]:
     """Traces within it mark nodes, and ``torch.fx.Interpreter`` keeps marks."""
     module = torch.utils.checkpoint
-    hook = module._recomputation_hook
+    hook = getattr(module, "_recomputation_hook", None)
+    if hook is None:  # a torch without it: both runs are merged
+        yield
+        return
 
     @contextlib.contextmanager
     def marking(*given: Any) -> Iterator[None]:
