@@ -7,6 +7,9 @@
 namespace meshwright::service {
 namespace {
 
+// Builds that do not say how they measure do it so.
+constexpr int kLastUnsaidMeasuring = 14;
+
 std::string Describe(const v1::WorkerHello& hello) {
   return hello.software_version().empty()
              ? ""
@@ -40,8 +43,10 @@ absl::Status CheckProtocol(const v1::WorkerHello& hello,
     return Refuse(hello, absl::StrCat(" speaks ", Describe(theirs)),
                   Describe(own), theirs.newest < own.oldest);
   }
-  const int measuring = hello.measuring_protocol();
-  if (measuring == 0 || measuring == own.measuring) return absl::OkStatus();
+  const int measuring = hello.measuring_protocol() == 0
+                            ? kLastUnsaidMeasuring
+                            : hello.measuring_protocol();
+  if (measuring == own.measuring) return absl::OkStatus();
   return Refuse(hello, absl::StrCat(" measures by protocol ", measuring),
                 absl::StrCat("by ", own.measuring), measuring < own.measuring);
 }

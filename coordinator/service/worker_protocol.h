@@ -3,7 +3,8 @@
 // Concept: both say the protocols that they speak; one in common is enough
 // (base/version.h). A worker that says none is of protocol 1. One that measures
 // otherwise than this coordinator is refused, too: its rows would be kept under
-// keys of another way of measuring, and be good ones to every later plan.
+// keys of another way of measuring, and be good ones to every later plan. A
+// build that does not say how it measures is of measuring protocol 14.
 // Threads: pure functions.
 // Errors: kFailedPrecondition, one sentence with both versions and the way out.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_WORKER_PROTOCOL_H_

@@ -54,6 +54,7 @@ TEST(WorkerProtocolTest, AWorkerThatMeasuresOtherwiseIsRefused) {
   v1::WorkerHello hello =
       Hello(base::kOldestWorkerProtocol, base::kWorkerProtocol);
   EXPECT_TRUE(CheckProtocol(hello, kOwn).ok()) << "it does not say how";
+  EXPECT_FALSE(CheckProtocol(hello, {.measuring = 15}).ok());
   hello.set_measuring_protocol(14);
   EXPECT_TRUE(CheckProtocol(hello, kOwn).ok());
   hello.set_measuring_protocol(13);

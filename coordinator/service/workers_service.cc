@@ -182,7 +182,6 @@ class WorkerStream
   }
 
   absl::Status Attach(const v1::WorkerHello& hello) {
-    RETURN_IF_ERROR(CheckProtocol(hello));
     RETURN_IF_ERROR(plans::CheckTakesWorkers(leadership_));
     if (hello.worker_id().empty() || hello.platform().empty() ||
         hello.device_count() < 1) {
@@ -196,6 +195,11 @@ class WorkerStream
             "a worker's names are texts of one line and at most ",
             store::kMaximumTextBytes, " bytes; give it another with --name"));
       }
+    }
+    const absl::Status understood = CheckProtocol(hello);
+    if (!understood.ok()) {
+      base::LogWarning(understood.message());
+      return understood;
     }
     jobs::WorkerDescription description;
     description.name = hello.worker_id();

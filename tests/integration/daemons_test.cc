@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "base/version.h"
 #include "coordinator/client/planning_client.h"
 #include "coordinator/daemon/coordinator.h"
@@ -733,6 +735,44 @@ TEST_F(DaemonsTest, AWorkerOfTheVersionBeforeRunsABatch) {
   EXPECT_THAT(rows, SizeIs(2));
   context.TryCancel();
   stream->Finish();
+}
+
+// Takes what one worker says first.
+class OneHello : public v1::Workers::Service {
+ public:
+  grpc::Status Attach(
+      grpc::ServerContext*,
+      grpc::ServerReaderWriter<v1::CoordinatorMessage, v1::WorkerMessage>*
+          stream) override {
+    v1::WorkerMessage message;
+    if (stream->Read(&message) && !came.HasBeenNotified()) {
+      hello = message.hello();
+      came.Notify();
+    }
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "");
+  }
+
+  v1::WorkerHello hello;
+  absl::Notification came;
+};
+
+TEST_F(DaemonsTest, AWorkerSaysHowItSpeaksAndMeasures) {
+  OneHello service;
+  int port = 0;
+  const auto server =
+      grpc::ServerBuilder()
+          .AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
+                            &port)
+          .RegisterService(&service)
+          .BuildAndStart();
+  FakeBatches batches;
+  const auto worker =
+      NewWorker("a", absl::StrCat("127.0.0.1:", port), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  service.came.WaitForNotification();
+  EXPECT_EQ(service.hello.protocols().newest(), base::kWorkerProtocol);
+  EXPECT_EQ(service.hello.measuring_protocol(), base::kMeasuringProtocol);
+  worker->Stop();
 }
 
 TEST_F(DaemonsTest, AWorkerWithoutDevicesDoesNotStart) {
