@@ -8,6 +8,7 @@ from typing import Any
 from meshwright._embedded import LocalService
 from meshwright._requests import Mesh
 from meshwright._stubs import plans_pb2
+from meshwright.errors import FailedPrecondition
 from meshwright.quantities import parse_bytes, parse_mesh
 from meshwright.settings import ServiceSettings
 
@@ -41,6 +42,8 @@ class ClientBase:
         self._lock = threading.Lock()  # of the channel, where threads share it
         self._channel: Any = None
         self._open_settings: ServiceSettings | None = None
+        # By plan, where the client's own service lacks devices for it.
+        self._lacks: dict[str, FailedPrecondition] = {}
 
 
 def page_request(

@@ -50,7 +50,7 @@ class LocalService:
     ) -> None:
         self._platform = platform
         self._store = store
-        self._solo = False
+        self._solo: bool | None = None  # of its plans, once there are some
         self._lock = threading.Lock()
         self._closing = threading.Event()  # nobody waits for a start then
         self._service: _Service | None = None
@@ -64,15 +64,23 @@ class LocalService:
     ) -> ServiceSettings:
         """How to reach it; it is started where it does not run.
 
-        ``solo``: whether one GPU is to stand for all devices; None: as before.
-        It is started again where it was killed, is not of that kind, or has
-        fewer virtual devices than that. Real ones are as many as there are.
+        ``solo``: of a plan that follows: whether one GPU is to stand for all
+        devices. It is started again where it was killed, or has fewer virtual
+        devices than that. Real ones are as many as there are.
+
+        Raises FailedPrecondition for a plan with solo behind one without it,
+        or the reverse: a service is of one kind, and the other would wait.
         """
         with self._lock:
+            if self._solo is not None and solo not in (None, self._solo):
+                raise FailedPrecondition(
+                    f"solo: plans of this Client have solo={self._solo}, and "
+                    "its own service measures no others; make another Client"
+                )
             if solo is not None:
                 self._solo = solo
             if self._service is not None and (
-                not self._service.serves(devices, self._solo)
+                not self._service.serves(devices, bool(self._solo))
                 or (self._address and self._service.has_ended())
             ):
                 self._end_service()
@@ -124,11 +132,11 @@ class LocalService:
             self._service = None  # it starts for the parent of this process
         if self._service is None:
             self._service = _take_over(
-                self._platform, self._store, devices, self._solo
+                self._platform, self._store, devices, bool(self._solo)
             )
         if self._service is None:
             self._service = _Service(
-                self._platform, self._store, devices, self._solo
+                self._platform, self._store, devices, bool(self._solo)
             )
         until = limit
         if until is None:

@@ -174,12 +174,13 @@ def _check_solo(solo: bool, links: Links | None, platform: str) -> None:
         )
 
 
-def check_devices(
+def find_lack(
     workers: Iterable[reports_pb2.WorkerSummary], request: plan_pb2.PlanRequest
-) -> None:
-    """``workers``: of a client's own service, to which no others come.
+) -> FailedPrecondition | None:
+    """Why a plan that waits would do so for ever.
 
-    Raises FailedPrecondition where a plan would wait for devices for ever.
+    ``workers``: of a client's own service, to which no others come. A plan
+    whose programs the store knows never waits for one.
     """
     away = reports_pb2.WorkerSummary.AWAY  # of a service before
     there = [worker for worker in workers if worker.state != away]
@@ -188,12 +189,13 @@ def check_devices(
         (w.device_count for w in there if w.platform == request.platform),
         default=0,
     )
-    if there and most < wanted:
-        raise FailedPrecondition(
-            f"the mesh has {wanted} {request.platform} devices and the service "
-            f"of this machine {most}; set MESHWRIGHT_ADDRESS to a service that "
-            "has them, or give solo=True and links"
-        )
+    if not there or most >= wanted:
+        return None
+    return FailedPrecondition(
+        f"the mesh has {wanted} {request.platform} devices and the service "
+        f"of this machine {most}; set MESHWRIGHT_ADDRESS to a service that "
+        "has them, or give solo=True and links"
+    )
 
 
 def sha256(content: bytes) -> str:

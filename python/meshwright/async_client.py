@@ -26,7 +26,13 @@ from meshwright._stubs import (
     services_pb2,
     services_pb2_grpc,
 )
-from meshwright.errors import DeadlineExceeded, Internal, NotFound, Unavailable
+from meshwright.errors import (
+    DeadlineExceeded,
+    FailedPrecondition,
+    Internal,
+    NotFound,
+    Unavailable,
+)
 from meshwright.plan import Plan
 from meshwright.quantities import parse_mesh, parse_seconds
 from meshwright.records import PlanRecord, PlanUpdate
@@ -85,8 +91,9 @@ class AsyncClient(ClientBase):
             _until,
             request.request.solo,
         )
+        lack = None
         if self._local is not None:
-            await self._check_devices(request, _until)
+            lack = await self._find_lack(request, _until)
         try:
             record = await self._put_and_submit(
                 digest, content, request, _until
@@ -95,18 +102,20 @@ class AsyncClient(ClientBase):
             record = await self._put_and_submit(
                 digest, content, request, _until
             )
+        if lack is not None:
+            self._lacks[record.id] = lack
         return _messages.to_record(record)
 
-    async def _check_devices(
+    async def _find_lack(
         self, request: plans_pb2.SubmitPlanRequest, until: float | None
-    ) -> None:
+    ) -> FailedPrecondition | None:
         listed = await self._call(
             services_pb2_grpc.PlanningStub,
             "ListWorkers",
             services_pb2.ListWorkersRequest(),
             _requests.limit(_requests.CALL_SECONDS, until),
         )
-        _requests.check_devices(listed.workers, request.request)
+        return _requests.find_lack(listed.workers, request.request)
 
     async def _put_and_submit(
         self,
@@ -176,6 +185,9 @@ class AsyncClient(ClientBase):
                 display.update(update)
                 if on_update is not None:
                     on_update(update)
+                if update.state == "waiting" and id in self._lacks:
+                    await self.cancel(id)
+                    raise self._lacks.pop(id)
                 if update.has_ended:
                     return _requests.plan_of(update, id)
         raise Internal(f"the coordinator said no end of {id}")

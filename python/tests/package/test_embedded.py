@@ -211,19 +211,25 @@ def test_one_gpu_stands_for_a_mesh_where_that_is_asked_for(
     monkeypatch.setenv("MESHWRIGHT_BINARY", str(program))
     service = LocalService("cuda", "kept")
     for devices, solo in (
-        (16, False),
-        (64, False),  # real ones do not become more
+        (1, None),  # of a call that plans nothing
         (4, True),
         (16, True),
-        (1, None),  # of a call that plans nothing
+        (1, None),
     ):
         service.settings(devices, solo=solo)
+    with pytest.raises(meshwright.FailedPrecondition, match="have solo=True"):
+        service.settings(16, solo=False)
+    service.stop()
+    service = LocalService("cuda", "kept")
+    for devices in (16, 64):  # real ones do not become more
+        service.settings(devices, solo=False)
     service.stop()
     told = pathlib.Path(f"{program}.log").read_text().splitlines()
     assert [line.partition("--platform ")[2] for line in told] == [
         "cuda --store kept",
         "cuda --devices 8 --solo --store kept",
         "cuda --devices 16 --solo --store kept",
+        "cuda --store kept",
     ]
 
 

@@ -47,7 +47,15 @@ def test_a_mesh_that_the_machine_has_not_is_refused_at_once(two_gpus):
         with pytest.warns(meshwright.MeshwrightWarning, match=TOO_LARGE):
             plan = meshwright.best_plan(MODEL, mesh="1x4", client=client)
         assert plan.fallback == "dp"
-        assert client.plans() == []
+        assert {plan.state for plan in client.plans()} == {"cancelled"}
+
+
+def test_a_mesh_that_the_machine_has_not_may_be_known(two_gpus, monkeypatch):
+    with meshwright.Client(**two_gpus) as client:
+        measured = client.plan(MODEL, mesh="1x2")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    with meshwright.Client(**two_gpus) as client:
+        assert client.plan(MODEL, mesh="1x2").segments == measured.segments
 
 
 def test_one_gpu_stands_for_a_mesh(two_gpus):
