@@ -13,9 +13,11 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
+import jax.numpy as jnp
 import torch
 from jax import lax
 
+from meshwright.torch._operators._apart import find_apart, remember
 from meshwright.torch._operators._table import is_array
 from meshwright.torch._operators.random import current_key
 from meshwright.torch._recomputation import Rerun
@@ -49,15 +51,33 @@ class Reads:
     def _begin(self, rerun: Rerun) -> None:
         before = ChainMap(self._gradients, self.values)
         gradients = [] if rerun.gradient is None else [rerun.gradient]
-        nodes = [
-            node
+        read = {
+            node: before[node]
             for node in dict.fromkeys((*rerun.inputs, *gradients))
             if is_array(before[node])
-        ]
+        }
+        # What dimensions were merged from goes through, for products of it.
+        given = {node: _apart_or_itself(value) for node, value in read.items()}
         key = current_key() if rerun.draws else None
-        values, self._key = lax.optimization_barrier(
-            ([before[node] for node in nodes], key)
+        behind, self._key = lax.optimization_barrier(
+            (list(given.values()), key)
         )
-        self._again = dict(zip(nodes, values))
+        self._again = {
+            node: (
+                value
+                if given[node] is read[node]
+                else _merge(value, read[node])
+            )
+            for node, value in zip(given, behind)
+        }
         for node in gradients:
             self._gradients[node] = self._again.get(node, before[node])
+
+
+def _apart_or_itself(value: Any) -> Any:
+    apart = find_apart(value)
+    return value if apart is None else apart
+
+
+def _merge(apart: Any, like: Any) -> Any:
+    return remember(jnp.reshape(apart, like.shape), apart)

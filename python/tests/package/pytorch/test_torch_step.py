@@ -310,6 +310,42 @@ def test_a_checkpointed_layer_is_computed_again_behind_a_barrier():
         assert len(barrier.outvars) == 5
 
 
+class Heads(nn.Module):
+    """Two, of which the products alone are checkpointed, or not."""
+
+    def __init__(self, again):
+        super().__init__()
+        self.again = again
+        self.all = nn.Linear(8, 24)
+
+    def forward(self, x):
+        core = nn.functional.scaled_dot_product_attention
+        parts = [
+            part.view(4, 6, 2, 4).transpose(1, 2)
+            for part in self.all(x).chunk(3, -1)
+        ]
+        found = (
+            checkpoint(core, *parts, use_reentrant=False)
+            if self.again
+            else core(*parts)
+        )
+        return found.transpose(1, 2).reshape(4, 6, 8)
+
+
+def test_products_of_heads_are_not_merged_behind_a_barrier():
+    def batches_of(again):
+        torch.manual_seed(0)
+        batch = {"x": torch.ones(4, 6, 8), "y": torch.zeros(4, 6, 8)}
+        _, found = equations_of(export(Case(Heads(again), batch, squares)))
+        dimensions = [
+            it.params["dimension_numbers"][1][0] for it in found["dot_general"]
+        ]
+        return [len(it) for it in dimensions if len(it) > 0]
+
+    assert batches_of(again=False) == [2] * 6
+    assert batches_of(again=True) == [2] * 8
+
+
 def test_a_checkpointed_layer_drops_the_same_elements_again():
     def losses_with(kind):
         case = layers_of(kind)
