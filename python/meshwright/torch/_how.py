@@ -50,10 +50,8 @@ def how(plan: Plan, module: torch.nn.Module) -> How:
 
     With "fully_shard" and "ddp" each process sees its rows: ``loss_fn`` must
     take a mean over rows, or gradients are not the plan's.
-    Warns where the plan recomputes forward values.
     """
     placed = placements(plan)
-    warn_of_recomputation(plan)
     if not mesh_axes(plan):
         return DTENSOR
     if len(mesh_axes(plan)) > 1:
@@ -116,7 +114,7 @@ def warn_of_recomputation(plan: Plan) -> None:
     warn(
         f"the plan recomputes forward values of {_name_segments(numbers)}, "
         "which PyTorch does only where a module calls torch.utils.checkpoint; "
-        "wrap their layers in it, or the step needs more memory than predicted"
+        "unless their layers do, the step needs more memory than predicted"
     )
 
 

@@ -303,14 +303,13 @@ def test_a_plan_that_recomputes_says_so(plan, one_of_two):
     segments = tuple(Segment(recompute=n in (1, 2, 4)) for n in range(6))
     recomputed = dataclasses.replace(plan, segments=segments)
     for given, match in (
-        (recomputed, "of segments 1-2, 4, which PyTorch .*checkpoint; wrap"),
+        (recomputed, "of segments 1-2, 4, which PyTorch .*checkpoint; unless"),
         (
             dataclasses.replace(plan, segments=segments[:2]),
             "of segment 1, which",
         ),
     ):
         for call in (
-            lambda: meshwright.torch.how(given, Two()),
             lambda: meshwright.torch.apply(given, Two(), one_of_two),
             lambda: meshwright.torch.parallelize_plan(given, Two()),
         ):
