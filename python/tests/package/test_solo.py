@@ -50,12 +50,13 @@ def test_a_mesh_that_the_machine_has_not_is_refused_at_once(two_gpus):
         assert {plan.state for plan in client.plans()} == {"cancelled"}
 
 
-def test_a_mesh_that_the_machine_has_not_may_be_known(two_gpus, monkeypatch):
+def test_a_plan_from_what_the_store_has_needs_no_devices(two_gpus):
     with meshwright.Client(**two_gpus) as client:
-        measured = client.plan(MODEL, mesh="1x2")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    with meshwright.Client(**two_gpus) as client:
-        assert client.plan(MODEL, mesh="1x2").segments == measured.segments
+        with pytest.raises(meshwright.MeshwrightError) as told:
+            client.plan(MODEL, mesh="1x4", no_wait=True)
+        assert "MESHWRIGHT_ADDRESS" not in str(told.value)
+        (plan,) = client.plans()
+        assert plan.state == "failed"
 
 
 def test_one_gpu_stands_for_a_mesh(two_gpus):
