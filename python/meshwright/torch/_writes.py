@@ -108,7 +108,10 @@ def _mark(base: DTensor, part: DTensor) -> None:
 
 
 def _memory(value: DTensor) -> int:
-    return int(value._local_tensor.untyped_storage().data_ptr())
+    local = value._local_tensor
+    # What a collective brings while nobody waits for it has no memory itself.
+    local = getattr(local, "elem", local)
+    return int(local.untyped_storage().data_ptr())
 
 
 def _refuse_copy(value: DTensor) -> None:
