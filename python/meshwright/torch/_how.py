@@ -11,6 +11,7 @@ No way recomputes forward values by itself, so a plan that does warns.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -52,7 +53,7 @@ def how(plan: Plan, module: torch.nn.Module) -> How:
     take a mean over rows, or gradients are not the plan's.
     """
     placed = placements(plan)
-    if not mesh_axes(plan):
+    if math.prod(plan.mesh) == 1:
         return DTENSOR
     if len(mesh_axes(plan)) > 1:
         return How(reason=_dtensor("its mesh has more than one axis"))

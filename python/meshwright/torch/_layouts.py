@@ -35,8 +35,8 @@ class PlanPlacements:
 
 
 def mesh_axes(plan: Plan) -> list[int]:
-    """The axes of more than one device."""
-    return [axis for axis, size in enumerate(plan.mesh) if size > 1]
+    """The axes of more than one device; of one device alone, the first."""
+    return [axis for axis, size in enumerate(plan.mesh) if size > 1] or [0]
 
 
 def placements(plan: Plan) -> PlanPlacements:
@@ -111,7 +111,7 @@ def check_runnable(plan: Plan) -> None:
 
 
 def check_mesh(plan: Plan, mesh: DeviceMesh) -> None:
-    wanted = tuple(plan.mesh[axis] for axis in mesh_axes(plan)) or (1,)
+    wanted = tuple(plan.mesh[axis] for axis in mesh_axes(plan))
     if tuple(mesh.shape) != wanted:
         shapes = ("x".join(map(str, m)) for m in (wanted, mesh.shape))
         raise PlanMismatch(

@@ -83,7 +83,7 @@ def device_mesh(
     gets "cpu".
     """
     check_runnable(plan)
-    axes = mesh_axes(plan) or [0]
+    axes = mesh_axes(plan)
     return remember(
         init_device_mesh(
             device_type or choose_device_type(plan, module),

@@ -584,6 +584,20 @@ def test_a_scaled_loss_is_refused():
     assert scaler.scale(torch.ones(())) == 65536
 
 
+def test_a_plan_of_one_device_runs(binary, alone):
+    module, _, loss, batch = arguments()
+    plan = meshwright.torch.plan(
+        *arguments(), mesh="1x1", symbolic=True, keep=False
+    )
+    assert meshwright.torch.how(plan, module).method == "dtensor"
+    wanted = loss(module, batch)
+    mesh = meshwright.torch.device_mesh(plan)
+    module = meshwright.torch.apply(plan, module, mesh)
+    with meshwright.torch.running():
+        found = loss(module, meshwright.torch.shard_batch(plan, batch, mesh))
+    assert found.item() == pytest.approx(wanted.item())
+
+
 def test_a_named_tuple_stays_one_when_its_tensor_is_moved(alone):
     hook = _move_output(alone, (Replicate(),), (4,))
     where = distribute_tensor(torch.ones(4), alone, [Shard(0)])
