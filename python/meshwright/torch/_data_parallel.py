@@ -77,13 +77,19 @@ def replicate(
 
 
 def _refuse_gradient(name: str) -> Callable[[torch.Tensor], None]:
-    """DDP would leave each process its own."""
+    """DDP would leave each process its own.
 
-    def hook(_: torch.Tensor) -> None:
-        raise PlanMismatch(
-            f"params['{name}'] has a gradient and is planned without one; "
-            "plan the step with this loss, or apply the plan without how"
-        )
+    Where a module has backward hooks, outputs that nobody reads get none or
+    zeros; the planned step has none.
+    """
+
+    def hook(parameter: torch.Tensor) -> None:
+        if parameter.grad is not None and parameter.grad.any():
+            raise PlanMismatch(
+                f"params['{name}'] has a gradient and is planned without one; "
+                "plan the step with this loss, or apply the plan without how"
+            )
+        parameter.grad = None
 
     return hook
 
