@@ -50,15 +50,6 @@ def test_a_mesh_that_the_machine_has_not_is_refused_at_once(two_gpus):
         assert {plan.state for plan in client.plans()} == {"cancelled"}
 
 
-def test_a_plan_from_what_the_store_has_needs_no_devices(two_gpus):
-    with meshwright.Client(**two_gpus) as client:
-        with pytest.raises(meshwright.MeshwrightError) as told:
-            client.plan(MODEL, mesh="1x4", no_wait=True)
-        assert "MESHWRIGHT_ADDRESS" not in str(told.value)
-        (plan,) = client.plans()
-        assert plan.state == "failed"
-
-
 def test_one_gpu_stands_for_a_mesh(two_gpus):
     with meshwright.Client(**two_gpus) as client:
         plan = client.submit(MODEL, mesh="1x4", solo=True, links=LINKS)
