@@ -398,7 +398,7 @@ void SetUpCoordinator(CLI::App& app, Context& context) {
       "workers to (default: --listen; this machine's name for 0.0.0.0)");
   AddConfigFlags(app, context.out);
   context.run = [&context, flags] {
-    const absl::Status served = Serve(context, *flags, std::nullopt);
+    absl::Status served = Serve(context, *flags, std::nullopt);
     if (!absl::IsAlreadyExists(served)) return served;
     // Another process has the port or the store, or the address comes late. It
     // passes, so that a service manager starts this daemon again.
