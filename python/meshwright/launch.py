@@ -157,7 +157,11 @@ def _plan_module(
             strategies=(
                 options.get("strategies") if baseline == "symbolic" else None
             ),
-            links=read_links(options.get("links"), parse_mesh(mesh)),
+            links=(
+                read_links(options.get("links"), parse_mesh(mesh))
+                if baseline == "symbolic"
+                else None
+            ),
             baseline=baseline,
             stands_in=True,
         ),
